@@ -1,8 +1,7 @@
-//! A run of cookbooks from where they lie: the folders of a Chef repository instead of policies.
+//! Runs cookbooks directly from the folders of a Chef repository, instead of policies.
 //!
-//! Everything that needs a guest (metadata, roles and environments in Ruby) is asked of an instance of its own before the
-//! policy begins. What is wrong with roles, cookbooks and constraints is the run's failure, as in Chef: it has a report,
-//! and handlers hear of it.
+//! A separate Ruby instance evaluates metadata, roles and environments in Ruby before the policy begins. An error in roles,
+//! cookbooks or constraints makes the run fail, as in Chef: the run has a report, and handlers get the error.
 
 mod documents;
 mod hints;
@@ -37,14 +36,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The name under which grants speak of cookbooks that are run from folders.
+/// The name of the policy's table in the grants for cookbooks that are run from folders.
 pub const POLICY: &str = "solo";
 
-/// What the folders hold, read as far as no guest is needed.
+/// The content of the folders, as far as it can be read without a guest.
 pub(crate) struct FolderInput {
     runtime: Arc<Runtime>,
     cookbooks: Arc<CookbookFolders>,
-    /// Where cookbooks are looked for.
+    /// The directories that are searched for cookbooks.
     directories: Vec<PathBuf>,
     roles: Documents,
     environments: Documents,
@@ -55,7 +54,7 @@ pub(crate) struct FolderInput {
     environment: Option<String>,
     /// The name of the node that is converged.
     node: String,
-    /// A run list on the command line, and one under the old name `recipes` in the JSON attributes.
+    /// Whether there are two run lists: one on the command line, and one under the old name `recipes` in the JSON attributes.
     ambiguous: bool,
 }
 
@@ -88,7 +87,7 @@ impl FolderInput {
             secrets,
             run_list,
             override_run_list: list(override_run_lists, OVERRIDE_OPTION)?,
-            // What is typed is for nodes that do not say, as in Chef.
+            // The option applies only if the JSON attributes do not name an environment, as in Chef.
             environment: json.chef_environment.clone().or_else(|| given.environment.clone()),
             node: String::new(),
             ambiguous: !given.run_list.is_empty() && json.as_recipes,
@@ -100,8 +99,8 @@ impl FolderInput {
         &self.runtime
     }
 
-    /// Makes the one policy of it: asks the guest what only it knows, expands the run list, chooses the cookbooks. Returns the
-    /// environment, too, which is the first layer.
+    /// Makes one policy of the folders: evaluates what is in Ruby, expands the run list and chooses the cookbooks. Also
+    /// returns the environment, which is the first layer.
     ///
     /// # Errors
     /// An environment's or a node's name that is none. All that Chef calls a failed run is in the policy's `refused`.
@@ -116,7 +115,7 @@ impl FolderInput {
         if let Some(environment) = &self.environment {
             node.set_chef_environment(environment)?;
         }
-        // What a search finds of this node is what was saved of it, whatever this run is given.
+        // A search finds this node as it was saved, without the changes that this run is given.
         let own_node = node.to_saved_json(&run_host.settings.saved_attributes)?;
         if let Some(list) = self.run_list.take().filter(|_| !self.ambiguous) {
             node.set_run_list(list);
@@ -168,7 +167,7 @@ impl FolderInput {
         Ok((policy, resolved.environment))
     }
 
-    /// Asks what only a guest knows. Returns the cookbooks by their names; what is wrong with one is kept with it.
+    /// Evaluates metadata, roles and environments. Returns the cookbooks by name; an error of one is stored with it.
     fn ask(&mut self, all_grants: &Grants, run_host: &mut AssembledHost<'_>) -> BTreeMap<String, Metadata> {
         let (runtime, cookbooks) = (Arc::clone(&self.runtime), Arc::clone(&self.cookbooks));
         asking(Folders::new(runtime, Arc::clone(&cookbooks) as _), all_grants, run_host, |ask| {
@@ -179,7 +178,7 @@ impl FolderInput {
         })
     }
 
-    /// The gems that the chosen cookbooks name, where a folder of gems was given.
+    /// Returns the gems that the chosen cookbooks name, if a folder of gems was given.
     fn gems(
         &self,
         wanted: &[WantedGem],
@@ -218,7 +217,7 @@ impl FolderInput {
         }
     }
 
-    /// Resolves the run list. What is wrong with it is in `refused`, beside what was found out before.
+    /// Resolves the run list. An error goes to `refused`, and the parts that were resolved before it are kept.
     fn resolve(&self, list: &RunList, environment: &str, known: &BTreeMap<String, Metadata>) -> Resolved {
         if self.ambiguous {
             let start = PolicyStart { run_list: list.clone(), ..PolicyStart::default() };
@@ -235,7 +234,7 @@ impl FolderInput {
         }
     }
 
-    /// The failure of a run list, with a hint.
+    /// Turns an error of a run list into a failure with a hint.
     fn failure(&self, error: ResolveError<Failure>, known: &BTreeMap<String, Metadata>) -> Failure {
         let kind = error.kind();
         let raised = |message: String| Failure::raised(kind.clone().unwrap_or_default(), message);
@@ -262,7 +261,7 @@ impl FolderInput {
     }
 }
 
-/// The folders, as what a run list is resolved with.
+/// The roles, environments and cookbooks of the folders, for resolving a run list.
 struct Found<'a> {
     input: &'a FolderInput,
     known: &'a BTreeMap<String, Metadata>,
@@ -295,7 +294,7 @@ impl Repository for Found<'_> {
 /// Questions and their answers.
 type Ask<'a> = dyn FnMut(Question) -> Result<Value, Failure> + 'a;
 
-/// Asks an instance of its own, which is used for nothing else.
+/// Opens an instance that only answers questions, and passes it to `about`.
 fn asking<Got>(
     folders: Folders,
     all_grants: &Grants,
@@ -317,14 +316,14 @@ fn asking<Got>(
         Err(failure) => Err(failure.clone()),
     });
     if let Ok(questions) = questions {
-        // It has answered all it was asked.
+        // All questions are answered, so an error at the end does not matter.
         let _ = block_on(questions.end());
     }
     got
 }
 
 /// Returns the cookbooks without their dependencies on cookbooks that are missing, and warns of each. A run needs a missing
-/// cookbook only if a recipe includes it or uses its resources: it fails there.
+/// cookbook only if a recipe includes it or uses its resources, and then fails at that place.
 fn without_missing(mut known: BTreeMap<String, Metadata>) -> BTreeMap<String, Metadata> {
     let names: BTreeSet<String> = known.keys().cloned().collect();
     for (name, metadata) in &mut known {
@@ -335,7 +334,7 @@ fn without_missing(mut known: BTreeMap<String, Metadata>) -> BTreeMap<String, Me
     known
 }
 
-/// What a run list comes to, as far as it could be found out.
+/// The result of resolving a run list, as far as it succeeded.
 #[derive(Default)]
 struct Resolved {
     start: PolicyStart,

@@ -1,8 +1,7 @@
-//! Cookbooks that are run from where they lie: folders side by side in a directory, without a policy and an artifact.
+//! Reads cookbooks directly from folders, side by side in a directory, without a policy and an artifact.
 //!
-//! Their files are found as Chef finds them: `chefignore` of the cookbook or of a folder above it is respected, and
-//! folders at a cookbook's top whose names begin with a dot are none of its own. Of two cookbooks with one folder name,
-//! the one in the later directory is taken as a whole.
+//! Files are found as in Chef: the `chefignore` of the cookbook or of a folder above it applies, and hidden folders at a
+//! cookbook's top are left out. If two cookbooks have the same folder name, only the one in the later directory is used.
 
 mod found;
 
@@ -21,13 +20,13 @@ use plain_files::{HeldFolder, Kind, WalkError, is_link};
 /// How deep a cookbook's folders may be nested.
 const MAX_DEPTH: usize = 32;
 
-/// The largest file that is handed to a guest, in bytes: what its memory can take in one call.
+/// The largest file that a guest may read, in bytes, because it gets the content in one call.
 const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// How many names an error lists.
 const MAX_LISTED: usize = 50;
 
-/// Why cookbooks cannot be taken from a directory.
+/// The reason why cookbooks cannot be read from a directory.
 #[derive(Debug, thiserror::Error)]
 #[error("cookbooks cannot be read from {}", path.display())]
 pub struct FoldersError {
@@ -37,7 +36,7 @@ pub struct FoldersError {
     source: io::Error,
 }
 
-/// Cookbooks in folders, by name, in an order.
+/// Cookbooks in folders, in order, each with its name.
 #[derive(Debug, Clone, Default)]
 pub struct CookbookFolders {
     cookbooks: Vec<Entry>,
@@ -51,7 +50,7 @@ struct Entry {
     folder: Arc<Folder>,
 }
 
-/// The folder of one cookbook, with what was read of it.
+/// The folder of one cookbook, with its cached list of files.
 #[derive(Debug)]
 struct Folder {
     path: PathBuf,
@@ -59,7 +58,7 @@ struct Folder {
     opened: Result<HeldFolder, String>,
     /// The cookbooks' folders, which links may lead into.
     inside: Arc<[HeldFolder]>,
-    /// Relative paths, sorted; listed when somebody asks first.
+    /// Relative paths of the files, sorted; listed at the first use.
     files: OnceLock<Result<Vec<String>, String>>,
 }
 
@@ -124,7 +123,7 @@ impl CookbookFolders {
         Ok(Self::of(opened.into_iter().map(entry).collect()))
     }
 
-    /// One cookbook, under the name of its folder. Those beside it are not seen, and links do not lead to them.
+    /// Opens one cookbook, under the name of its folder. Cookbooks beside it cannot be read, not even by links.
     ///
     /// # Errors
     /// The folder cannot be found, or its name is not UTF-8.
@@ -195,7 +194,7 @@ impl CookbookFiles for CookbookFolders {
     fn read(&self, cookbook: &str, path: &str) -> Result<Vec<u8>, FileError> {
         let entry = self.known(cookbook)?;
         let place = format!("cookbook {cookbook} ({})", entry.version);
-        // Only what was listed can be read: no path of a guest's ever reaches the machine.
+        // Only listed files can be read, so a path from a guest is never used to open a file.
         if !entry.files()?.iter().any(|known| known == path) {
             let folder = path.split_once('/').map_or("", |(folder, _)| folder);
             let there = self.paths(cookbook, folder)?;

@@ -1,8 +1,8 @@
-//! Gems of plain Ruby that travel with the cookbooks that name them in their metadata.
+//! Collects gems of plain Ruby that cookbooks name in their metadata, for the artifact.
 //!
-//! They lie in a folder, as `gem fetch` and `gem unpack` leave them. What they say of themselves is a stranger's YAML, and
-//! which version fits whom is RubyGems' own business, so both are asked of Ruby in the sandbox: [`GemFolder::question`] is
-//! the question, [`GemFolder::take`] reads the files of those that the answer names.
+//! They are in a folder, as `gem fetch` and `gem unpack` leave them. Their specifications are untrusted YAML, and RubyGems'
+//! own rules choose the versions. So Ruby in the sandbox does both: [`GemFolder::question`] is the question, and
+//! [`GemFolder::take`] reads the files of the gems in the answer.
 
 mod archive;
 mod error;
@@ -23,19 +23,19 @@ pub use error::GemsError;
 /// How a released gem's file ends.
 const EXTENSION: &str = ".gem";
 
-/// How many gems a folder may hold, and how many files one may have that is looked at before it is chosen.
+/// Largest number of gems in a folder, and of files in an unpacked gem.
 const MAX_THERE: usize = 1000;
 
-/// What all gems of a policy may weigh together, in bytes.
+/// Largest total size of a policy's gems, in bytes.
 const MAX_BYTES: u64 = 128 << 20;
 
-/// What all specifications of a folder may weigh together, in bytes: they go to the guest in one question.
+/// Largest total size of a folder's specifications, in bytes. The guest gets them in one question.
 const MAX_SPECIFICATIONS: usize = 16 << 20;
 
 /// How deep a gem's folders may be nested.
 const MAX_DEPTH: usize = 32;
 
-/// The longest of a guest's words in a message, in characters.
+/// Largest length of a guest's text in a message, in characters.
 const MAX_SAID: usize = 2000;
 
 /// A gem that a cookbook's metadata names.
@@ -88,7 +88,7 @@ impl What {
     fn of(folder: &HeldFolder, entry: &Entry) -> Result<Option<Self>, GemsError> {
         let Some(name) = entry.text() else { return Ok(None) };
         let path = || folder.path().join(name);
-        // The folder may be a stranger's: a link in it leads to nothing outside of it.
+        // The folder may be untrusted, so links that lead out of it are ignored.
         let kind = if entry.kind == Kind::Link { folder.kind(name).unwrap_or(None) } else { Some(entry.kind) };
         let failed = |source| GemsError::Read { path: path(), source };
         match kind {
@@ -105,7 +105,7 @@ impl What {
     }
 }
 
-/// What the guest says.
+/// The answer of the guest.
 #[derive(Deserialize)]
 struct Answer {
     #[serde(default)]
@@ -113,7 +113,7 @@ struct Answer {
     refused: Option<Refused>,
 }
 
-/// A gem that is to travel.
+/// A gem that goes into the artifact.
 #[derive(Deserialize)]
 struct Chosen {
     there: usize,
@@ -122,24 +122,24 @@ struct Chosen {
     require_paths: Vec<String>,
 }
 
-/// What cannot be had.
+/// A wanted gem that is not available.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Refused {
     /// The cookbook whose metadata wants it.
     pub cookbook: String,
     /// The name of the gem that cannot be had.
     pub gem: String,
-    /// Which versions of it.
+    /// The version constraints on it.
     pub requirement: String,
-    /// Who wants it and why it cannot be had, as half a sentence; then what to do about it.
+    /// The end of a sentence: the cookbook that wants it and the reason; then a hint.
     pub what: String,
-    /// Whether no version of it would do.
+    /// Whether no version of the gem would be suitable.
     #[serde(default)]
     pub hopeless: bool,
 }
 
 impl GemFolder {
-    /// A folder that is not there, so that what is missing is said.
+    /// Returns an empty folder, so that each wanted gem is reported as missing.
     #[must_use]
     pub fn none(path: PathBuf) -> Self {
         Self { path, folder: None, there: vec![] }
@@ -173,8 +173,8 @@ impl GemFolder {
         Ok(Self { path: folder.path().to_owned(), folder: Some(folder), there })
     }
 
-    /// What is asked of Ruby: which of these gems are to travel with cookbooks that want some. `without` names gems that
-    /// the policy's author knows not to be loaded.
+    /// Returns the question for Ruby: which of these gems the cookbooks need. `without` names gems that are not loaded,
+    /// according to the policy's author.
     #[must_use]
     pub fn question(&self, wanted: &[WantedGem], without: &[String]) -> Value {
         let wanted: Vec<_> = wanted.iter().map(|one| json!([one.cookbook, one.gem])).collect();
@@ -185,7 +185,8 @@ impl GemFolder {
         json!({ "wanted": wanted, "without": without, "there": there.collect::<Vec<_>>() })
     }
 
-    /// Reads the files of the gems that Ruby chose. `otherwise` says where a gem can be named that is not needed.
+    /// Reads the files of the gems that Ruby chose. `otherwise` is a hint for messages: where to name gems that are not
+    /// needed.
     ///
     /// # Errors
     /// It chose none, and why; or their files cannot be had. The answer is a guest's: whatever is wrong with it is an error.
@@ -228,7 +229,7 @@ impl GemFolder {
         Gems::new(gems, gem_files).map_err(|error| GemsError::Answer { what: error.to_string() })
     }
 
-    /// A guest's words, bounded, and what to do about them.
+    /// Limits the length of a guest's text, and adds the hint.
     fn shortened(&self, refused: Refused, otherwise: &str) -> Refused {
         let short = |text: &str| text.chars().take(MAX_SAID).collect::<String>();
         let (gem, requirement) = (short(&refused.gem), short(&refused.requirement));

@@ -1,7 +1,7 @@
-//! `chefignore`: which files of a cookbook's folder do not belong to the cookbook.
+//! Applies `chefignore`, which excludes files of a cookbook's folder from the cookbook.
 //!
-//! One pattern per line, `#` begins a comment. Patterns are those of Ruby's `File.fnmatch?` without flags, held against
-//! the path below the cookbook's folder: `*` also matches `/`, and a dot at the path's beginning only matches itself.
+//! One pattern per line, `#` begins a comment. Patterns are those of Ruby's `File.fnmatch?` without flags, matched with the
+//! path below the cookbook's folder. `*` also matches `/`. A dot at the beginning of the path is matched only by a dot.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,8 +17,8 @@ const MAX_BYTES: u64 = 1 << 20;
 /// The most patterns of a file.
 const MAX_PATTERNS: usize = 1000;
 
-/// The most characters that are compared while the files of one cookbook are listed: a second, and a hundred times as many as
-/// cookbooks need. A stranger's patterns may be as long as paths are.
+/// Largest number of character comparisons while the files of one cookbook are listed. They take about a second, and are a
+/// hundred times as many as cookbooks need. Untrusted patterns may be very long.
 const MAX_STEPS: u64 = 100_000_000;
 
 /// The patterns of a cookbook, for one listing of its files.
@@ -42,7 +42,7 @@ struct Pattern {
 
 #[derive(Debug, PartialEq, Eq)]
 enum Token {
-    /// Any text, none too.
+    /// Any text, also the empty one, for a `*`.
     Any,
     /// Any one character, for a `?`.
     One,
@@ -100,7 +100,7 @@ impl Ignore {
                 Err(_) => Err((path, io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))),
             },
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            // A folder of that name is where Chef looks no further, and has no patterns.
+            // If there is a folder of this name, Chef does not search further, and has no patterns.
             Err(error) if error.kind() == io::ErrorKind::IsADirectory => Ok(Some(Self::default())),
             Err(source) => Err((path, source)),
         }
@@ -172,7 +172,7 @@ fn tokens(pattern: &str) -> Vec<Token> {
     tokens
 }
 
-/// The set that begins after a `[`, and what follows it. None: no `]` closes it.
+/// Returns the set that begins after a `[`, and the text behind it. Returns `None` if it is not closed by a `]`.
 fn set(text: &str) -> Option<(Token, &str)> {
     let (negated, text) = match text.strip_prefix(['!', '^']) {
         Some(rest) => (true, rest),
@@ -198,7 +198,8 @@ fn set(text: &str) -> Option<(Token, &str)> {
     }
 }
 
-/// Backtracks to the last `*` only: what an earlier one could take, that one can take as well. `None`: the steps are used up.
+/// Matches a path with backtracking to the last `*` only, because the last `*` can match whatever an earlier one could.
+/// Returns `None` if the steps are used up.
 fn matches(pattern: &[Token], path: &[char], steps: &mut u64) -> Option<bool> {
     let hides = path.first() == Some(&'.') && pattern.first() != Some(&Token::Character('.'));
     if hides {

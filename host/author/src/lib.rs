@@ -1,4 +1,4 @@
-//! What a policy's author runs: it reads the folder that they work in, checks it, and makes the artifact that is released.
+//! The tools for a policy's author: reads the author's folder, checks it, and builds the artifact for a release.
 //!
 //! ```text
 //! policy                  the folder: policy.toml, cookbooks, a cargo workspace; `wrun policy new` starts one
@@ -13,9 +13,9 @@
 //! gems                    a folder of gems of plain Ruby, from which those travel that cookbooks name
 //! ```
 //!
-//! A released policy never depends on the folder it came from: everything that a node needs is in the artifact, and the
-//! same folder makes the same artifact, byte by byte, wherever it is built. (Where the SDK is named by a path it must lie at
-//! the same path: cargo tells such packages apart by it.)
+//! A released policy does not depend on its source folder: the artifact contains everything that a node needs. The same
+//! folder makes the same artifact, byte by byte, on every machine. (If the SDK is named by a path, it must have the same
+//! path, because cargo distinguishes such packages by path.)
 
 pub mod build;
 pub mod check;

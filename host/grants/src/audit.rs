@@ -1,10 +1,10 @@
-//! What of one policy's decisions goes into the audit log.
+//! The audit log of one policy's decisions.
 //!
-//! A policy chooses how often it asks, and the length of what it asks for. So each part of a line is cut, and the lines of a
-//! policy have a limit in all; later decisions are counted, and their number is the last line. Refusals have a limit of
-//! their own: a policy cannot hide one behind permissions.
+//! A policy chooses how often it asks, and how long its texts are. So each part of a line is cut, and the lines of a policy
+//! have a total limit. Later decisions are only counted, and the last line has their number. Refusals have a separate limit,
+//! so that a policy cannot hide one behind many permissions.
 //!
-//! A permission that is asked for again is counted. The first line is written at once, and one with the number in the end.
+//! Repeated permissions are counted. The first one is written at once, and the total number at the end.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,19 +12,19 @@ use std::sync::{Mutex, PoisonError};
 use text::escape_line;
 use tracing::{Level, enabled};
 
-/// The most bytes of one part of a line: of what was asked for, the resource, the place. Guests choose their lengths.
+/// Maximum length of one part of a line, in bytes: the asked thing, the resource, or the place. Guests choose these lengths.
 const MAX_PART: usize = 1_024;
 
-/// The most bytes that the permissions of one policy may take in a run, and the most that its refusals may.
+/// Maximum size of the permissions of one policy in a run, in bytes, and the same for its refusals.
 const MAX_BYTES: u64 = 16 << 20;
 
-/// The most different permissions of one policy that are counted; later ones are written each time.
+/// Maximum number of different permissions of one policy that are counted. Further ones are written each time.
 const MAX_COUNTED: usize = 4_096;
 
-/// What a line takes besides the parts that a guest chooses: the time, names of fields, the rule.
+/// The size of a line without the parts that a guest chooses, in bytes: the time, field names, the rule.
 const LINE: usize = 256;
 
-/// The lines of one policy in one run.
+/// The audit log of one policy in one run.
 #[derive(Debug, Default)]
 pub(crate) struct AuditLog {
     permissions: Budget,
@@ -32,7 +32,7 @@ pub(crate) struct AuditLog {
     refusals: Budget,
 }
 
-/// How often each permission was asked for: key, what was asked, rule.
+/// The number of times that each permission was used, by key, asked thing and rule.
 #[derive(Debug, Default)]
 struct Repeated(Mutex<BTreeMap<(&'static str, String, String), u64>>);
 
@@ -46,13 +46,13 @@ struct Budget {
 /// A line of the audit log.
 pub(crate) struct Decision<'a> {
     pub(crate) policy: &'a str,
-    /// The key of the policy's table.
+    /// The key of the policy's table, such as `packages`.
     pub(crate) key: &'static str,
     pub(crate) asked: &'a str,
 }
 
 impl AuditLog {
-    /// Writes that something is allowed, by this rule.
+    /// Records that a rule allowed something.
     pub(crate) fn allowed(&self, decision: &Decision<'_>, rule: &str) {
         if !enabled!(target: "audit", Level::INFO) {
             return;
@@ -64,7 +64,7 @@ impl AuditLog {
         }
     }
 
-    /// Writes that something is refused, and who asked for it.
+    /// Records that something was refused, and the code that asked for it.
     pub(crate) fn denied(
         &self,
         decision: &Decision<'_>,
@@ -86,7 +86,7 @@ impl AuditLog {
         }
     }
 
-    /// Writes that a value was read which the policy does not see, or sees in part.
+    /// Records the read of a value that the policy may not see, or may see only in part.
     pub(crate) fn hidden(&self, decision: &Decision<'_>, partly: bool) {
         if !enabled!(target: "audit", Level::WARN) {
             return;
@@ -98,7 +98,7 @@ impl AuditLog {
         }
     }
 
-    /// Writes which permissions were asked for repeatedly, and how many decisions were left out, if any were.
+    /// Records the repeated permissions with their numbers, and the number of decisions that were left out.
     pub(crate) fn close(&self, policy: &str) {
         let policy = &escape_line(policy);
         for ((key, asked, rule), times) in self.repeated.take() {
@@ -116,7 +116,7 @@ impl AuditLog {
 }
 
 impl Repeated {
-    /// Counts a permission. Returns whether it was counted before; what there is no room for never was.
+    /// Counts a permission. Returns whether it was counted before. A permission beyond the limit is never counted.
     fn is_again(&self, key: &'static str, asked: &str, rule: &str) -> bool {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let permission = (key, asked.to_owned(), rule.to_owned());
@@ -130,7 +130,7 @@ impl Repeated {
         false
     }
 
-    /// Takes out what was asked for more than once.
+    /// Takes out the permissions that were used more than once.
     fn take(&self) -> impl Iterator<Item = ((&'static str, String, String), u64)> {
         let counts = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         counts.into_iter().filter(|(_, times)| *times > 1)
@@ -138,7 +138,7 @@ impl Repeated {
 }
 
 impl Budget {
-    /// Whether a line with these parts is written.
+    /// Tells whether a line with these parts is written.
     fn takes(&self, parts: &[&str], policy: &str) -> bool {
         let bytes = parts.iter().map(|part| part.len()).sum::<usize>() + LINE;
         let before = self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
@@ -158,7 +158,7 @@ impl Budget {
     }
 }
 
-/// A guest's text on one line, at most so long. What does not show in a log is escaped.
+/// Returns a guest's text escaped to one line, and cut. What does not show in a log is escaped.
 fn shown(text: &str) -> String {
     let mut shown = String::with_capacity(text.len().min(MAX_PART));
     for character in text.chars() {

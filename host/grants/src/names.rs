@@ -1,4 +1,4 @@
-//! Packages, services, users, groups, and what is read by name.
+//! Checks of names: packages, services, users, groups, and data that is read by name.
 
 use crate::denied::{Capability, Denied, literal_entry};
 use crate::pattern::Asked;
@@ -8,7 +8,7 @@ use crate::proofs::{GrantedGroup, GrantedName, GrantedPackage, GrantedPath, Gran
 use crate::rules::Verdict;
 
 impl PolicyGrants {
-    /// A thing that a tool will be told by name. What tools would take for an option, a file or several names is not a name,
+    /// Checks the name of a thing for a tool. A text that tools could read as an option, a file or several names is refused,
     /// whatever the rules say.
     fn plain(&self, capability: Capability, name: &str, privileged: impl Fn() -> bool) -> Result<String, Denied> {
         let odd = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '/' | ',' | '*' | '?' | '=' | '[' | ']');
@@ -23,25 +23,25 @@ impl PolicyGrants {
         Ok(name.into())
     }
 
-    /// Whether the policy may install, change and remove a package.
+    /// Checks whether the policy may install, change and remove a package.
     ///
     /// # Errors
-    /// Not granted.
+    /// The package is not granted.
     pub fn package(&self, name: &str) -> Result<GrantedPackage, Denied> {
         self.plain(Capability::Packages, name, || privileged::package(name)).map(GrantedPackage)
     }
 
-    /// Whether the policy may start, stop, enable and disable a service. `x` and `x.service` are the same.
+    /// Checks whether the policy may start, stop, enable and disable a service. `x` and `x.service` are the same.
     ///
     /// # Errors
-    /// Not granted.
+    /// The service is not granted.
     pub fn service(&self, name: &str) -> Result<GrantedService, Denied> {
         let name = name.strip_suffix(".service").unwrap_or(name);
         if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b":-_.\\@".contains(&byte)) {
             let reason = "units have names of letters, digits and the characters : - _ . \\ @".to_owned();
             return Err(self.refuse_with(Capability::Services, name, None, Some(reason)));
         }
-        // What starts a service, or is started with it, is as good as the service where a rule refuses that.
+        // If a rule refuses a service, it also refuses its sockets, timers and paths, which can start it.
         let stem = privileged::unit_stem(name);
         if stem != name
             && matches!(self.list(Capability::Services).decide(Asked::Text(stem), || false), Verdict::Refused(_))
@@ -51,32 +51,32 @@ impl PolicyGrants {
         self.plain(Capability::Services, name, || privileged::service(name)).map(GrantedService)
     }
 
-    /// Whether the policy may use a service, where it did not ask to: for near names. Nothing is written down, since no answer is a
-    /// denial.
+    /// Tells whether the policy may use a service, for suggesting near names. Nothing is recorded, since the policy did not
+    /// ask for it.
     pub fn may_use_service(&self, name: &str) -> bool {
         let granted = self.list(Capability::Services).decide(Asked::Text(name), || false);
         self.everything || matches!(granted, Verdict::Allowed(_))
     }
 
-    /// Whether the policy may create, change and remove a user. A rule with wildcards does not reach `root`, users of the
-    /// system, and those as good as root on this machine.
+    /// Checks whether the policy may create, change and remove a user. A rule with wildcards does not cover `root`, system
+    /// users, and users that are as powerful as root on this machine.
     ///
     /// # Errors
-    /// Not granted.
+    /// The user is not granted.
     pub fn user(&self, name: &str, standing: Standing) -> Result<GrantedUser, Denied> {
         self.account(Capability::Users, name, standing).map(GrantedUser)
     }
 
-    /// Whether the policy may create, change and remove a group, and change its members. A rule with wildcards does not
-    /// reach groups of the system, and those whose members are as good as root (`sudo`, `docker`, `disk`).
+    /// Checks whether the policy may create, change and remove a group, and change its members. A rule with wildcards does
+    /// not cover system groups, and groups whose members are as powerful as root (`sudo`, `docker`, `disk`).
     ///
     /// # Errors
-    /// Not granted.
+    /// The group is not granted.
     pub fn group(&self, name: &str, standing: Standing) -> Result<GrantedGroup, Denied> {
         self.account(Capability::Groups, name, standing).map(GrantedGroup)
     }
 
-    /// A user or a group. A name of digits is another account's number to many programs.
+    /// Checks a user or a group. A name of digits is refused, because many programs read it as the id of another account.
     pub(crate) fn account(&self, capability: Capability, name: &str, standing: Standing) -> Result<String, Denied> {
         if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()) {
             let reason = "it is a number, not a name";
@@ -84,18 +84,18 @@ impl PolicyGrants {
         }
         let is_known = match capability {
             Capability::Groups => privileged::group(name),
-            // A user that is made gets a group of its name.
+            // A new user gets a group of the same name.
             Capability::Users => privileged::user(name) || privileged::group(name),
             _ => privileged::user(name),
         };
         self.plain(capability, name, || is_known || standing != Standing::Ordinary)
     }
 
-    /// Whether the policy may give a user this number. Who has root's number is root, and who has another's owns what
-    /// that one owns. `holder`: the user who has it now, with its standing.
+    /// Checks whether the policy may give a user this id. A user with id 0 is root, and a user with another user's id owns
+    /// that user's files. `holder` is the user who has the id now, with its standing.
     ///
     /// # Errors
-    /// It is 0 or another's, and that user is not granted.
+    /// The id is 0 or belongs to another user, and that user is not granted.
     pub fn user_number(&self, user: &GrantedUser, number: u32, holder: Option<(&str, Standing)>) -> Result<(), Denied> {
         if number == 0 {
             let _root = self.user("root", Standing::Elevated)?;
@@ -106,10 +106,10 @@ impl PolicyGrants {
         }
     }
 
-    /// The same for a group's number.
+    /// Does the same for the id of a group.
     ///
     /// # Errors
-    /// It is 0 or another's, and that group is not granted.
+    /// The id is 0 or belongs to another group, and that group is not granted.
     pub fn group_number(
         &self,
         group: &GrantedGroup,
@@ -125,8 +125,8 @@ impl PolicyGrants {
         }
     }
 
-    /// Whether the policy may make a user a member of a group, as its primary group too: the right to the user is no
-    /// right to the group, unless it is the user's own group of the same name.
+    /// Checks whether the policy may make a user a member of a group, also of its primary group. A right to the user does not
+    /// include the group, unless it is the user's own group of the same name.
     ///
     /// # Errors
     /// The group is not granted.
@@ -137,7 +137,7 @@ impl PolicyGrants {
         self.group(group, standing)
     }
 
-    /// Whether the policy may make a directory at this resolved path as a user's home, or as a directory on the way there.
+    /// Checks whether the policy may create a directory at this resolved path, as a user's home or above it.
     ///
     /// # Errors
     /// The path is not granted.
@@ -145,16 +145,16 @@ impl PolicyGrants {
         self.manage_path(path)
     }
 
-    /// The user's own place among the homes, and the missing directories that lead to it: a part of the user. `base` is the
-    /// directory for new homes by the machine's own configuration.
+    /// Returns the proof for the user's own directory among the homes. It counts as a part of the user. `base` is the
+    /// directory for new homes, from the machine's configuration.
     pub fn own_home(&self, user: &GrantedUser, base: &str) -> GrantedTree {
         GrantedTree(own_place(user, base))
     }
 
-    /// The same as the paths that have to be made. `missing` are resolved paths, in order.
+    /// Returns proofs for the directories to create for it. `missing` are resolved paths, in order.
     ///
     /// # Errors
-    /// One of them neither is that place nor leads to it, and is not granted.
+    /// A path is neither that directory nor above it, and is not granted.
     pub fn make_own_home(
         &self,
         user: &GrantedUser,
@@ -171,8 +171,8 @@ impl PolicyGrants {
         missing.iter().map(grant).collect()
     }
 
-    /// The user's mailbox, which goes with the user. `directory` is the place of mailboxes by the machine's own
-    /// configuration.
+    /// Returns the proof for the user's mailbox, which counts as a part of the user. `directory` is the folder of mailboxes,
+    /// from the machine's configuration.
     pub fn mailbox(&self, user: &GrantedUser, directory: &str) -> GrantedPath {
         GrantedPath(own_place(user, directory))
     }
@@ -182,10 +182,10 @@ impl PolicyGrants {
         GrantedPath("/etc/passwd".into())
     }
 
-    /// Whether the policy may read a data bag, or one item of it: a rule is `bag`, or `bag/item`.
+    /// Checks whether the policy may read a data bag, or one item of it. A rule has the form `bag` or `bag/item`.
     ///
     /// # Errors
-    /// Not granted.
+    /// The data bag or item is not granted.
     pub fn data_bag(&self, bag: &str, item: Option<&str>) -> Result<GrantedName, Denied> {
         let whole = self.list(Capability::DataBags).decide(Asked::Text(bag), || false);
         match (item, whole) {
@@ -203,7 +203,7 @@ impl PolicyGrants {
         }
     }
 
-    /// Whether the policy may search an index.
+    /// Checks whether the policy may search an index.
     ///
     /// # Errors
     /// Not granted.
@@ -211,7 +211,7 @@ impl PolicyGrants {
         self.named(Capability::Search, index, || false).map(GrantedName)
     }
 
-    /// Whether the policy may read a role.
+    /// Checks whether the policy may read a role.
     ///
     /// # Errors
     /// Not granted.
@@ -219,7 +219,7 @@ impl PolicyGrants {
         self.named(Capability::Roles, name, || false).map(GrantedName)
     }
 
-    /// Whether the policy may read a Chef environment.
+    /// Checks whether the policy may read a Chef environment.
     ///
     /// # Errors
     /// Not granted.
@@ -227,8 +227,8 @@ impl PolicyGrants {
         self.named(Capability::Environments, name, || false).map(GrantedName)
     }
 
-    /// Those of the host's environment variables that the policy may know. Nobody asked for the others, so their absence is
-    /// no denial.
+    /// Returns the host's environment variables that the policy may know. Hidden variables are not denials, because the
+    /// policy did not ask for them.
     pub fn visible_environment(&self, all: impl IntoIterator<Item = (String, String)>) -> Vec<(String, String)> {
         let rules = self.list(Capability::Environment);
         let visible =
@@ -236,18 +236,18 @@ impl PolicyGrants {
         all.into_iter().filter(|(name, _)| visible(name)).collect()
     }
 
-    /// Writes down that the policy read one of them.
+    /// Records that the policy read such a variable.
     pub fn uses_variable(&self, name: &str) {
         self.uses(Capability::Environment.key(), Some(literal_entry(name)));
     }
 
-    /// Writes down that the policy used what a key without a list grants: the clock, randomness.
+    /// Records that the policy used a flag, such as the clock.
     pub fn uses_flag(&self, capability: Capability) {
         self.uses(capability.key(), Some("true".to_owned()));
     }
 }
 
-/// What has a user's name in a directory.
+/// Returns the path of a user's name in a directory.
 fn own_place(user: &GrantedUser, directory: &str) -> String {
     format!("{}/{}", directory.trim_end_matches('/'), user.name())
 }

@@ -1,4 +1,4 @@
-//! Reads a Chef repository. Files in Ruby are evaluated, each by an instance of its own: none can change what another says.
+//! Reads a Chef repository. Each Ruby file is evaluated in its own instance, so no file can change the result of another.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -18,19 +18,19 @@ use serde_json::Value;
 use crate::berksfile::{Berksfile, Source};
 use crate::{ImportError, Note, unsaid};
 
-/// Folders in which shops keep cookbooks. One in a later folder replaces one of the same name, as with Chef.
+/// Common folders for cookbooks. As in Chef, a cookbook in a later folder replaces one with the same name.
 const COOKBOOKS: [&str; 4] = ["berks-cookbooks", "vendor/cookbooks", "cookbooks", "site-cookbooks"];
 
-/// The most items of data bags that are looked at.
+/// Largest number of data bag items that are checked.
 const MAX_ITEMS: usize = 10_000;
 
-/// The folder of a Chef repository.
+/// The content of a Chef repository.
 pub(crate) struct Repository {
-    /// Its folder, without links.
+    /// Its folder, with all links resolved.
     pub(crate) folder: PathBuf,
     held: HeldFolder,
     pub(crate) roles: HashMap<String, Role>,
-    /// The file of each role, below the folder.
+    /// The file of each role, relative to the folder.
     pub(crate) role_files: BTreeMap<String, String>,
     /// Environments by name, with their files.
     pub(crate) environments: BTreeMap<String, (String, Value)>,
@@ -45,13 +45,13 @@ impl Repository {
         self.data_bags > 0
     }
 
-    /// A path of the repository as people know it.
+    /// Returns a path relative to the repository, for messages.
     pub(crate) fn place(&self, path: &Path) -> String {
         path.strip_prefix(&self.folder).unwrap_or(path).display().to_string()
     }
 }
 
-/// Reads the repository, and notes what could not be read.
+/// Reads the repository, and notes unreadable files.
 pub(crate) fn read(folder: &Path, readers: &impl Readers) -> Result<(Repository, Vec<Note>), ImportError> {
     let failed = |source| ImportError::Read { path: folder.to_owned(), source };
     let held = HeldFolder::open(folder).map_err(failed)?;
@@ -158,7 +158,7 @@ fn is_ruby(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "rb")
 }
 
-/// Reads a role or an environment from its text. The inner error is the document's.
+/// Parses a role or an environment from its text. The inner error is about the document.
 fn document(
     kind: ObjectKind,
     name: &str,
@@ -175,7 +175,7 @@ fn document(
     Ok(answer.map(without_lines).map_err(|failure| with_line(&failure, path)))
 }
 
-/// Asks an instance of its own one question.
+/// Opens a new instance and asks it one question.
 pub(crate) fn ask(
     readers: &impl Readers,
     files: Arc<dyn CookbookFiles>,
@@ -186,7 +186,7 @@ pub(crate) fn ask(
     Ok(answer.unwrap_or_else(|| Err(Failure::raised(ErrorKind::NotStarted, "the instance was not used"))))
 }
 
-/// A failure with the line of the file that raised it.
+/// Returns the text of a failure with the line number in the file that raised it.
 pub(crate) fn with_line(failure: &Failure, path: &Path) -> String {
     let message = failure.to_string();
     let start = format!("{}:", path.display());
@@ -220,7 +220,7 @@ fn read_berksfile(
     unsaid::of_ruby("Berksfile", &source, notes);
     let lock = read_source(&repository.folder.join("Berksfile.lock"), repository).unwrap_or_default();
     let Some(name) = repository.folder.file_name() else { return Ok(()) };
-    // Of the machine it sees the repository.
+    // The instance sees only the repository's files.
     let seen = "repository";
     let selected =
         Selected { name: seen.to_owned(), version: "0.0.0".to_owned(), folder: name.to_string_lossy().into_owned() };
@@ -230,7 +230,7 @@ fn read_berksfile(
         Ok(answer) => repository.berksfile = Berksfile::read(&answer, &lock),
         Err(failure) => notes.push(Note::problem("Berksfile", with_line(&failure, &path))),
     }
-    // Cookbooks that it takes from other folders of the repository.
+    // Adds the cookbooks that the Berksfile uses from other folders of the repository.
     for wanted in repository.berksfile.wanted.values() {
         let Source::Path(path) = &wanted.source else { continue };
         let inside =
@@ -245,7 +245,7 @@ fn read_berksfile(
     Ok(())
 }
 
-/// Looks for items that need more than being copied.
+/// Finds data bag items for which copying is not enough.
 fn read_data_bags(repository: &mut Repository, notes: &mut Vec<Note>) {
     let list = |folder: &Path| {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());

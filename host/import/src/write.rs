@@ -1,4 +1,4 @@
-//! Writes new files. A file that is there stays as it is, unless the person said otherwise.
+//! Writes new files. Existing files are kept unless the user asks to replace them.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,10 +11,10 @@ use crate::NewFile;
 /// The reasons why files were not written.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// Files are there and differ. Nothing was written.
+    /// Files exist with different content. Nothing was written.
     #[error("{}; nothing was written\n\nhint: {}", listed(.0), .1.hint())]
     Exists(Vec<PathBuf>, Output),
-    /// A path leads through a link.
+    /// A path contains a link.
     #[error(transparent)]
     Link(#[from] author::AuthorError),
     /// A file cannot be written.
@@ -35,12 +35,12 @@ fn listed(paths: &[PathBuf]) -> String {
     }
 }
 
-/// What the option `--output` of a command names.
+/// The meaning of a command's option `--output`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Output {
-    /// A folder for all files that are written.
+    /// The folder of all written files.
     Folder,
-    /// The only file that is written. One with comments alone holds nothing to keep.
+    /// The only written file. An existing file with only comments may be replaced.
     SettingsFile,
 }
 
@@ -54,29 +54,30 @@ impl Output {
         }
     }
 
-    /// Whether nobody loses anything if this content is replaced.
+    /// Returns whether this content can be replaced without loss.
     fn is_free(self, content: &[u8]) -> bool {
         let is_empty = |line: &str| line.trim_start().is_empty() || line.trim_start().starts_with('#');
-        // Of TOML that begins no line with a key or a table nothing is a value, and a text with several lines needs a key.
+        // TOML without a line that begins with a key or a table contains no values. Even a multi-line string needs a key
+        // before it.
         self == Self::SettingsFile && str::from_utf8(content).is_ok_and(|text| text.lines().all(is_empty))
     }
 }
 
-/// The largest settings file that is looked at, in bytes.
+/// Largest size of a settings file that is checked, in bytes.
 const MAX_SETTINGS: u64 = 1 << 20;
 
-/// What happened to a file.
+/// The result of writing a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Written {
     /// The file is new.
     Made,
-    /// Another content was there.
+    /// The file existed with different content and was replaced.
     Replaced,
-    /// The file was there with this content.
+    /// The file already existed with this content.
     Same,
 }
 
-/// Writes files below a folder, all or none as far as can be told before.
+/// Writes files below a folder. It checks first whether all of them can be written, so that usually either all or none are.
 ///
 /// # Errors
 /// A file is there with another content that counts and `replace` is not given, the way to it is a link, or the system refuses.

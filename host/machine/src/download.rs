@@ -1,10 +1,10 @@
-//! HTTP: the only place that speaks to servers.
+//! HTTP: the only module that connects to web servers.
 //!
-//! Every address that is asked, the ones that redirects lead to included, needs a grant, so redirects are followed here and
-//! not by the library. What is downloaded goes into a file without a name in wrun's own cache: in a dry run nothing stays
-//! behind, and nobody can change it between the look at it and its use.
+//! Every requested address needs a grant, also one that a redirect leads to. So this module follows redirects itself and does
+//! not leave that to the library. A download goes into an unnamed file in wrun's own cache. So a dry run leaves nothing
+//! behind, and nobody can change the file between its check and its use.
 //!
-//! Failures have the kinds and the words of Ruby's `Net::HTTP`, since cookbooks rescue them.
+//! Failures have the kinds and the messages of Ruby's `Net::HTTP`, since cookbooks rescue them.
 
 mod arriving;
 mod cache_control;
@@ -33,34 +33,34 @@ use ureq::{Agent, Body};
 /// Limits of a download.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Downloads {
-    /// The most bytes of one file.
+    /// Maximum size of one file, in bytes.
     pub bytes: u64,
-    /// How long one may take in all.
+    /// Time limit of one request, in total.
     pub time: Duration,
-    /// Why no server is asked at all, where none is.
+    /// The reason why the run contacts no server. `None`: it may contact servers.
     pub off: Option<NoServers>,
 }
 
-/// Where redirects may lead.
+/// The addresses that redirects may lead to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Redirects {
-    /// Wherever the grants allow it.
+    /// Every address that the grants allow.
     Granted,
-    /// To the same scheme, host and port.
+    /// Only addresses with the same scheme, host and port.
     SameServer,
 }
 
-/// Why a run asks no server, whatever its grants say.
+/// The reason why a run contacts no server, even if its grants allow it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoServers {
     /// The run is a test of a policy.
     Test,
-    /// The run is a survey, in which nothing is denied: an address could carry what the policy has read to anybody.
+    /// The run is a survey, which denies nothing. A request could therefore send what the policy has read to anybody.
     Survey,
 }
 
 impl NoServers {
-    /// A sentence that says so.
+    /// Returns the reason as text.
     pub fn reason(self) -> &'static str {
         match self {
             Self::Test => "a test downloads nothing",
@@ -75,61 +75,62 @@ impl Default for Downloads {
     }
 }
 
-/// How many redirects are followed: Chef's limit.
+/// Maximum number of redirects, as in Chef.
 const MAXIMUM_REDIRECTS: usize = 10;
 
-/// How long a server may take to be reached.
+/// Time limit for connecting to a server.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How long a server may be silent: Chef's limit.
+/// Time limit for a server's silence, as in Chef.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// The largest file that a dry run without a cache directory keeps in memory, in bytes.
+/// Maximum size of a file that a dry run without a cache directory keeps in memory, in bytes.
 const MAXIMUM_IN_MEMORY: u64 = 256 << 20;
 
-/// The largest body that is handed to a guest, in bytes.
+/// Maximum size of a response body for a guest, in bytes.
 const MAXIMUM_BODY: u64 = 64 << 20;
 
-/// How many header fields a request may have, and the longest value.
+/// Maximum number of header fields of a request, and maximum length of a value, in bytes.
 const MAXIMUM_FIELDS: usize = 100;
 const MAXIMUM_VALUE: usize = 16 << 10;
 
-/// Fields that say where a request goes or where it ends. A guest that sets them speaks to another server than was granted.
+/// Fields that determine the server or the end of a request. A guest that could set them could reach another server than the
+/// granted one.
 const FIELDS_OF_OURS: [&str; 7] =
     ["host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "proxy-authorization"];
 
-/// The methods that a request may have. `CONNECT` would make a tunnel to any port, `TRACE` shows what proxies add.
+/// The allowed methods. `CONNECT` would open a tunnel to any port, and `TRACE` shows headers that proxies add.
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-/// Fields that are secrets between the guest and one server.
+/// Fields with secrets between the guest and one server. A redirect to another server drops them.
 const SECRET_FIELDS: [&str; 2] = ["authorization", "cookie"];
 
-/// The beginning of the fields with which a request to a Chef server is signed, for that server.
+/// The prefix of the fields that sign a request to a Chef server. They are for that server only.
 const SIGNATURE_FIELDS: &str = "x-ops-";
 
-/// A file that is wanted.
+/// A request for a file.
 pub struct DownloadRequest<'a> {
     pub url: &'a str,
     /// Fields of the request.
     pub headers: Vec<(String, String)>,
-    /// The server may send it compressed.
+    /// True if the server may compress the file.
     pub compressed: bool,
-    /// The server must prove who it is.
+    /// True if the server needs a valid certificate.
     pub verify: bool,
 }
 
-/// What came of it.
+/// The result of a download.
 pub enum Fetched {
-    /// The server says that nothing changed.
+    /// The file did not change since the last download.
     NotModified,
-    /// A file, and by what to ask for it next time.
+    /// The file, and the data for asking next time whether it changed.
     File(NamelessFile, CacheControl),
 }
 
 /// Downloads a file.
 ///
 /// # Errors
-/// The address, or one that it redirects to, is denied; the server cannot be reached or says no.
+/// The address, or one that it redirects to, is denied; the server cannot be reached or answers with an error.
 pub fn fetch(
     grants: &PolicyGrants,
     cache: Option<&Root>,
@@ -153,7 +154,7 @@ pub fn fetch(
     }
 }
 
-/// Sends a person's own request, as [`request_of`] sends a policy's.
+/// Sends a request of a person at the command line, in the way in which [`request_of`] sends a policy's request.
 ///
 /// # Errors
 /// Those of [`request_of`].
@@ -161,11 +162,11 @@ pub fn request(request: &HttpRequest, grants: &PolicyGrants, limits: Downloads) 
     request_of(request, grants, limits, &Account::unmetered("person"))
 }
 
-/// Sends a policy's request and reads the whole answer, whatever its status.
+/// Sends a policy's request and reads the whole response, whatever its status.
 ///
 /// # Errors
-/// The address, or one that it redirects to, is denied; the server cannot be reached; the answer is too large; the policy
-/// may not go on.
+/// The address, or one that it redirects to, is denied; the server cannot be reached; the response is too large; the policy
+/// must end.
 pub fn request_of(
     request: &HttpRequest,
     grants: &PolicyGrants,
@@ -186,11 +187,11 @@ pub fn request_of(
     Ok(HttpResponse { status, headers, body })
 }
 
-/// Reads what is at an address that the operator's settings name, whole. `None`: the server says that there is nothing. The
-/// server may redirect to other addresses of its own only: nobody has named another one.
+/// Reads the whole document at an address from the operator's settings. Returns `None` if the server reports that it does not
+/// exist. The server may redirect only to its own addresses, because the operator named no other server.
 ///
 /// # Errors
-/// The server cannot be reached, answers otherwise, redirects to another one, or sends more than `limits` allow.
+/// The server cannot be reached, answers with an error, redirects to another server, or sends more than `limits` allow.
 pub fn read(url: &str, limits: Downloads) -> Result<Option<Vec<u8>>, Raised> {
     let request = HttpRequest { method: "GET".into(), url: url.into(), headers: vec![], body: None };
     let grants = grants::Grants::allow_all().policy("settings", &[]);
@@ -208,11 +209,11 @@ pub fn read(url: &str, limits: Downloads) -> Result<Option<Vec<u8>>, Raised> {
     if body.len() as u64 > limits.bytes { Err(too_large(&url, limits.bytes)) } else { Ok(Some(body)) }
 }
 
-/// Sends something to an address that the operator's settings name. Returns the status; what the server says beside it is not
-/// read. No redirect is followed.
+/// Sends data to an address from the operator's settings and returns the status. It reads no response body and follows no
+/// redirect.
 ///
 /// # Errors
-/// The server cannot be reached, or sends the request elsewhere.
+/// The server cannot be reached, or redirects the request.
 pub fn post(url: &str, headers: Vec<(String, String)>, body: Vec<u8>, time: Duration) -> Result<u16, Raised> {
     let request = HttpRequest { method: "POST".into(), url: url.into(), headers, body: Some(body) };
     let grants = grants::Grants::allow_all().policy("settings", &[]);
@@ -223,14 +224,14 @@ pub fn post(url: &str, headers: Vec<(String, String)>, body: Vec<u8>, time: Dura
     Ok(response.status().as_u16())
 }
 
-/// A failure as Chef's own client words it, which names the address.
+/// Adds the address to a failure's message, as Chef's own client does.
 pub fn worded(raised: Raised, url: &str) -> Raised {
     let Some(message) = chef::with_address(&raised.kind, &raised.message, url) else { return raised };
     Raised { message, ..raised }
 }
 
-/// Whether a failure says nothing about what was asked for: the server did not answer, or not to the end. A status that is
-/// not a success is an answer.
+/// Tells whether a failure says nothing about the requested document: the server did not answer, or not completely. A status
+/// that is not a success is an answer.
 pub fn is_unreachable(raised: &Raised) -> bool {
     matches!(
         raised.kind,
@@ -245,17 +246,18 @@ pub fn is_unreachable(raised: &Raised) -> bool {
     )
 }
 
-/// There is no address: Ruby's own failure, which Chef passes on.
+/// Returns the failure for a missing address: Ruby's own, which Chef passes on.
 pub fn no_address() -> Raised {
     Raised::new(ErrorKind::InvalidUrl, chef::NO_URL)
 }
 
-/// What a status that is not a success is called.
+/// Returns the failure for a status that is not a success.
 pub fn failed(status: u16) -> Raised {
     failure::of_number(status)
 }
 
-/// Connections and certificates, made when first needed and kept as long as nobody wants another limit.
+/// Returns the HTTP client with its connections and certificates. It is created when first needed, and again only if the time
+/// limit changes.
 fn agent(time: Duration) -> Agent {
     static AGENT: Mutex<Option<(Duration, Agent)>> = Mutex::new(None);
     let mut kept = AGENT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -283,12 +285,12 @@ fn new_agent(trust_anyone: bool, time: Duration) -> Agent {
     watched::agent(config)
 }
 
-/// Refuses to speak to a server where the run asks none.
+/// Fails if the run may not contact servers.
 fn check_on(limits: Downloads) -> Result<(), Raised> {
     limits.off.map_or(Ok(()), |off| Err(Raised::new(ErrorKind::Unknown, off.reason())))
 }
 
-/// Asks, and asks again where the answer says to, as long as that is granted.
+/// Sends a request and follows redirects, each only if it is granted.
 fn follow(
     agent: &Agent,
     grants: &PolicyGrants,
@@ -333,7 +335,7 @@ fn follow(
         }
         url = next;
     }
-    // Chef gives it no message, so that Ruby shows the class.
+    // In Chef this exception has no message, so Ruby shows the name of its class.
     Err(Raised::new(ErrorKind::TooManyRedirects, chef::class(&ErrorKind::TooManyRedirects)))
 }
 
@@ -367,13 +369,13 @@ fn send(
     answer?.map_err(|error| of_call(&error, url))
 }
 
-/// The body of an answer, as it comes.
+/// Returns a reader of the response body as it arrives.
 fn arriving(response: Response<Body>, url: &GrantedUrl, account: &Account) -> Result<Arriving, Raised> {
     let body = response.into_body().into_with_config().limit(u64::MAX).reader();
     Arriving::of(body, account).map_err(|error| of_body(&error, url))
 }
 
-/// Writes a body into a file without a name.
+/// Writes a body into an unnamed file.
 fn store(
     response: Response<Body>,
     url: &GrantedUrl,
@@ -413,7 +415,7 @@ fn too_large(url: &GrantedUrl, limit: u64) -> Raised {
     Raised::new(ErrorKind::TooLarge, format!("what {} sends is larger than {limit} bytes", url.host()))
 }
 
-/// Header fields of a guest's.
+/// Checks the header fields of a guest's request.
 fn check_fields(headers: &[(String, String)]) -> Result<(), Raised> {
     let refuse = |name: &str, why: &str| {
         let name: String = name.chars().take(100).collect();

@@ -1,8 +1,8 @@
 //! The machine as a policy's guest sees it: reads, commands and changes, each checked against the policy's grants.
 //!
-//! What a guest may read says nothing about what it may not: whether something exists at a path is told only where reading
-//! is granted. Changes go through the same proofs as those of resources; in a dry run nothing is changed, and the guest
-//! finds what it would have changed.
+//! A guest cannot probe for files that it may not read: the host tells whether a path exists only if reading is granted.
+//! Changes use the same proofs as those of resources. A dry run changes nothing on the machine, but the guest sees its own
+//! changes as if they were made.
 
 mod change;
 mod dry;
@@ -31,21 +31,21 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The most bytes that one read returns: they are copied into the guest's memory.
+/// Maximum size of one read, in bytes: they are copied into the guest's memory.
 const MAX_READ: u64 = 64 << 20;
 
-/// The most names that one listing returns.
+/// Maximum number of names in one directory listing.
 const MAX_NAMES: usize = 1_000_000;
 
-/// What a policy's guest may do with the machine, and what that may cost.
+/// The rights and limits of a policy's guest on the machine.
 pub struct Access {
-    /// What the policy may cost the host, and what it has cost.
+    /// The policy's limits and its costs so far.
     pub account: Account,
-    /// The operator's grants for this policy, which each call is checked against.
+    /// The operator's grants for this policy. Each call is checked against them.
     pub grants: Arc<PolicyGrants>,
     /// Limits of a download.
     pub downloads: Downloads,
-    /// Nothing is changed: the whole run is a dry run.
+    /// True if the whole run is a dry run, which changes nothing.
     pub why_run: bool,
 }
 
@@ -62,31 +62,31 @@ impl GuestMachine {
         Self { settings, root, commands, users: Users::default() }
     }
 
-    /// The place a path leads to, if the policy may read it; none if nothing can be there.
+    /// Returns the place that a path leads to, if the policy may read it, or `None` if nothing can exist there.
     fn readable(&self, path: &str, follow: bool) -> Result<Option<Place>, MachineError> {
         let place = if follow { self.root.locate_target(path) } else { self.root.locate(path) };
         let real = match &place {
             Ok(place) => place.real().to_owned(),
             Err(fault) => fault.real().map_or_else(|| self.root.asked_about(path), str::to_owned),
         };
-        // Why nothing can be there is told only after this.
+        // The reason why nothing can exist there is returned only after this check.
         let _proof = self.settings.grants.read_path(&real).map_err(|denial| self.denied(denial, path))?;
         absent(place).map_err(fault)
     }
 
-    /// The same where something must be there.
+    /// Does the same, but fails if nothing can exist there.
     fn existing(&self, path: &str, follow: bool) -> Result<Place, MachineError> {
         self.readable(path, follow)?
             .ok_or_else(|| MachineError::System(SystemError::NotFound.name().into(), path.into()))
     }
 
-    /// A part of a file of the machine.
+    /// Reads a part of a file of the machine.
     fn read_machine(&self, path: &str, offset: u64, length: u64) -> Result<Vec<u8>, MachineError> {
         let (handle, _entry) = self.existing(path, true)?.open_file().map_err(fault)?;
         part_of(handle, path, offset, length)
     }
 
-    /// A denial by the path that the guest wrote.
+    /// Converts a denial to an error that names the path as the guest wrote it.
     fn denied(&self, denial: Denied, path: &str) -> MachineError {
         raised(written::as_asked(denied::denied(denial), path, &self.settings.grants))
     }
@@ -112,8 +112,8 @@ fn raised(raised: Raised) -> MachineError {
     }
 }
 
-/// What went wrong on the way to a server, under the names that the system's own calls have for it; a time that is up while
-/// reading is `ETIME`, what ends too early `ENODATA`, a failed encryption `EPROTO`, an answer that is none `EBADMSG`.
+/// Maps a network failure to the names of system errors. A timeout while reading is `ETIME`, an early end `ENODATA`, failed
+/// encryption `EPROTO`, and an invalid response `EBADMSG`.
 fn unreachable(failure: Raised) -> MachineError {
     let name = match failure.kind {
         ErrorKind::Unreachable => "EAI_NONAME",
@@ -145,7 +145,7 @@ fn stat_of(entry: &Entry) -> Stat {
     }
 }
 
-/// A part of an open file; `path` is for errors.
+/// Reads a part of an open file. `path` is for error messages.
 fn part_of(handle: OwnedFd, path: &str, offset: u64, length: u64) -> Result<Vec<u8>, MachineError> {
     let system = |error: std::io::Error| {
         let errno = rustix::io::Errno::from_io_error(&error).unwrap_or(rustix::io::Errno::IO);
@@ -226,7 +226,7 @@ impl Machine for GuestMachine {
             Err(CommandFailure::NotStarted { error, about, .. }) => {
                 Err(MachineError::System(error.name().into(), about))
             }
-            // No command of a policy's has a fence.
+            // A policy's command never has a fence, so this does not happen.
             Err(failure @ CommandFailure::NotLimited { .. }) => {
                 Err(MachineError::System("EPERM".into(), failure.to_string()))
             }
@@ -237,7 +237,7 @@ impl Machine for GuestMachine {
         }
     }
 
-    /// A whole dry run keeps what the guest changes; the trial run that `:before` makes inside a real one does not.
+    /// A dry run keeps the guest's changes in memory. The trial run for `:before`, inside a real run, keeps nothing.
     fn apply(&mut self, path: &str, change: MachineChange, why_run: bool) -> Result<Applied, MachineError> {
         if self.settings.why_run {
             return self.dry_apply(path, change);
@@ -245,7 +245,8 @@ impl Machine for GuestMachine {
         change::apply(&self.root, &self.settings.grants, path, change, why_run)
     }
 
-    /// Whoever may run everything may decide what all of it finds in its environment, as the loader's variables would.
+    /// Needs a grant of everything: such a policy may run every program, so it may also set variables that all of them read,
+    /// such as the loader's.
     fn set_environment(&mut self, name: &str, value: Option<&str>) -> Result<(), MachineError> {
         if !self.settings.grants.allows_everything() {
             let why = "a policy that is not granted everything may not set variables for the commands of its resources\n\

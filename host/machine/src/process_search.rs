@@ -1,4 +1,4 @@
-//! The process table, for services that nobody else can tell about.
+//! Searches the process table, for services without any other way to find their state.
 //!
 //! A guest writes the pattern, and any local user the command lines. So both are bounded: a search of one process takes at most
 //! as long as a small pattern takes on a few pages, and after each the policy is asked whether it may go on.
@@ -9,23 +9,23 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-/// How large a pattern may grow when it is compiled, in bytes: a guest wrote it.
+/// Maximum size of a compiled pattern, in bytes. Guests write the patterns.
 const MAXIMUM_PATTERN: usize = 64 << 10;
 
 /// How much of a command line is searched, in bytes.
 const MAXIMUM_LINE: u64 = 4 << 10;
 
-/// How much of a process is held against a pattern.
+/// The part of a process that is compared with a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// Its whole command line, as Chef does.
+    /// The whole command line, as in Chef.
     Line,
-    /// Its program alone: arguments may hold others' passwords, and a pattern that matches or does not could find them out
+    /// Only the program's name. Arguments may contain other users' passwords, and repeated pattern matches could find these
     /// letter by letter.
     Program,
 }
 
-/// Whether any process of the root matches. The kernel's threads have no command line and are named in brackets.
+/// Tells whether any process of the root matches. Kernel threads have no command line, so their name in brackets is used.
 ///
 /// # Errors
 /// The pattern is none, or too large; the policy may not go on.
@@ -50,7 +50,7 @@ pub fn any_matches(pattern: &str, scope: Scope, root: &Path, account: &Account) 
     });
     for process in processes {
         let folder = process.path();
-        // Of another root only its own processes count; of the whole machine all.
+        // For a root other than `/`, only processes inside it count.
         let is_inside = whole || std::fs::read_link(folder.join("root")).is_ok_and(|its| its.starts_with(&root));
         let looks = if is_inside { looks(&folder, scope) } else { vec![] };
         may_go_on(&looks, account)
@@ -69,7 +69,7 @@ fn may_go_on(looks: &[String], account: &Account) -> Result<(), Ended> {
     account.check_waiting()
 }
 
-/// The texts that a process is known by.
+/// Returns the texts of a process to compare with.
 fn looks(folder: &Path, scope: Scope) -> Vec<String> {
     let mut bytes = vec![];
     let read = File::open(folder.join("cmdline")).and_then(|line| line.take(MAXIMUM_LINE).read_to_end(&mut bytes));
@@ -82,7 +82,7 @@ fn looks(folder: &Path, scope: Scope) -> Vec<String> {
     match (name, scope) {
         (Ok(name), _) if line.is_empty() => vec![format!("[{name}]")],
         (_, Scope::Line) => vec![line],
-        // Who renames itself writes a whole sentence there.
+        // A process that renames itself puts a whole sentence there.
         (name, Scope::Program) => line.split(' ').next().map(str::to_owned).into_iter().chain(name.ok()).collect(),
     }
 }

@@ -1,18 +1,18 @@
-//! The file system below one root, and the only place of this room that opens paths.
+//! The file system below one root. Only this module opens paths of the machine.
 //!
-//! Guests, and whoever owns a directory that a policy manages, may put links where they like while wrun works. So a path is
-//! never handed to the kernel to be followed freely:
+//! While wrun works, guests and owners of managed directories may put links anywhere. So the kernel never follows a path
+//! freely:
 //! - **Looking** ([`Root`], [`Place`]): a path without links is opened in one call that refuses links
-//!   (`openat2(RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS)`). If there is one on the way, the path is walked component by
-//!   component over directory handles, links being read and resolved inside the root: a link to `/run` means the root's
-//!   `/run`. Either way the *real* path is known without asking again, and it is what `grants` checks.
-//! - **Changing** ([`Site`]): a site is made only of a proof for a real path, whose parent is opened refusing any link, and
-//!   all effects are calls on that handle with one bare name. A link swapped in after the check makes the opening fail; one
-//!   swapped in later is not followed. Nothing outside the granted path changes. wrun's own directories (backups, cache)
-//!   are roots of their own, opened with [`Root::open_own`], and need no proof.
+//!   (`openat2(RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS)`). If the path has a link, this module walks it component by component
+//!   over directory handles. It reads links itself and resolves them inside the root: a link to `/run` means the root's
+//!   `/run`. Either way the *real* path is known without a second call, and `grants` checks that path.
+//! - **Changing** ([`Site`]): a site is made only from a proof for a real path. Opening its parent refuses any link, and all
+//!   effects are calls on that handle with one bare name. If somebody puts in a link after the check, the opening fails; a
+//!   link that comes later is not followed. Nothing outside the granted path changes. wrun's own directories (backups, cache)
+//!   are separate roots, opened with [`Root::open_own`], and need no proof.
 //!
-//! Rejected: keeping the handles of the inspection for the effects. They would follow a directory that is moved away, to
-//! where nothing was granted; and they would be many. Also rejected: a cache of directory handles, for the same reason.
+//! Rejected: using the handles of the inspection for the effects. A handle stays with a directory that is moved away, to a
+//! place without a grant, and there would be many handles. Also rejected, for the same reason: a cache of directory handles.
 
 mod access_list;
 mod asked;
@@ -66,22 +66,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 pub(crate) use walk::{components, is_of_a_process};
 
-/// The longest path that is looked at, in bytes: the kernel's own limit.
+/// Maximum length of a path, in bytes: the kernel's own limit.
 pub(crate) const MAXIMUM_PATH: usize = 4096;
 
-/// How many components a path may have. Each may cost an open handle while links are resolved.
+/// Maximum number of components of a path. Each may need an open handle while links are resolved.
 pub(crate) const MAXIMUM_DEPTH: usize = 256;
 
-/// How many links to nothing a path may lead over: the kernel's own limit of links.
+/// Maximum number of dangling links in a path: the kernel's limit for links.
 const MAXIMUM_BLIND_LINKS: u32 = 40;
 
-/// How much [`Root::read`] reads, in bytes: it is for configuration and databases, not for content.
+/// Maximum size of a file for [`Root::read`], in bytes. That function is for configuration and databases, not for content.
 pub(crate) const MAXIMUM_READ: u64 = 16 << 20;
 
 /// The mode of wrun's own directories: backups may hold passwords.
 const OWN_DIRECTORY: u32 = 0o700;
 
-/// The mode of directories that are made for a program to fill.
+/// The mode of directories that a program will fill.
 const PUBLIC_DIRECTORY: u32 = 0o755;
 
 const PLAIN_DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
@@ -90,52 +90,53 @@ const CONTENT: OFlags =
 const WITHOUT_LINKS: ResolveFlags =
     ResolveFlags::IN_ROOT.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_MAGICLINKS);
 
-/// A directory that paths are resolved in: `/`, or `--root DIR`.
+/// A directory in which paths are resolved: `/`, or the one of `--root DIR`.
 #[derive(Debug)]
 pub struct Root {
     handle: Dir,
     path: PathBuf,
     own: bool,
-    /// What is done below it is charged to it.
+    /// The account that pays for operations below the root.
     account: Account,
-    /// The last paths that were resolved.
+    /// The most recently resolved paths.
     asked: asked::Asked,
     boot_mounts: Arc<BootMounts>,
 }
 
-/// Where a path leads: an open parent directory, a bare name, and the path without links. What is there may be nothing.
+/// The place that a path leads to: an open parent directory, a bare name, and the path without links. Nothing need exist
+/// there.
 #[derive(Debug)]
 pub struct Place {
-    /// Counts it as open, and knows what its effects are charged to.
+    /// Counts the place as an open file, and gives the account that pays for its effects.
     open: OpenFile,
-    /// Keeps its effects from what is mounted at the next start.
+    /// Protects paths that are mounted at the next start.
     boot_mounts: Arc<BootMounts>,
     parent: Dir,
     name: String,
     real: String,
 }
 
-/// Where a path would lead if what is missing were made.
+/// The place that a path would lead to if its missing parts were created.
 #[derive(Debug)]
 pub struct FuturePlace {
-    /// The deepest thing on the way that is there.
+    /// The deepest existing entry of the path.
     pub base: Place,
-    /// The attributes of what is at that place.
+    /// The attributes of that entry.
     pub entry: Entry,
-    /// The names below it that are missing, in order.
+    /// The missing names below it, in order.
     pub missing: Vec<String>,
 }
 
-/// The deepest thing on the way of a path that is there, and the names that are missing below it.
+/// The deepest existing entry of a path, and the missing names below it.
 type Deepest = (Place, Entry, Vec<String>);
 
 impl FuturePlace {
-    /// The real path that it all would have.
+    /// Returns the real path of the whole.
     pub fn real(&self) -> String {
         self.real_paths().pop().unwrap_or_else(|| self.base.real.clone())
     }
 
-    /// The real paths of what is missing, in order.
+    /// Returns the real paths of the missing parts, in order.
     pub fn real_paths(&self) -> Vec<String> {
         let base = self.base.real.trim_end_matches('/');
         let grow = |path: &mut String, name: &String| {
@@ -151,7 +152,7 @@ impl Root {
     /// Opens a root. The path is the operator's own and may lead over links.
     ///
     /// # Errors
-    /// It is not a directory, or may not be opened.
+    /// The path is not a directory, or cannot be opened.
     pub fn open(path: &Path, account: &Account) -> Result<Self, Fault> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let failed = |errno| Fault::new(errno, FileCall::Open, &path.to_string_lossy());
@@ -163,10 +164,10 @@ impl Root {
         Ok(Self { handle, path: path.to_owned(), own: false, account: account.clone(), asked, boot_mounts })
     }
 
-    /// Opens a directory of wrun's own, where no grants are asked; makes it, for this user only, where it is missing.
+    /// Opens one of wrun's own directories, which need no grants. Creates it, for this user only, if it is missing.
     ///
     /// # Errors
-    /// It cannot be made or opened.
+    /// The directory cannot be created or opened.
     pub fn open_own(path: &Path, account: &Account) -> Result<Self, Fault> {
         std::fs::DirBuilder::new().recursive(true).mode(OWN_DIRECTORY).create(path).map_err(|error| {
             let errno = error.raw_os_error().map_or(Errno::IO, Errno::from_raw_os_error);
@@ -175,20 +176,20 @@ impl Root {
         Ok(Self { own: true, ..Self::open(path, account)? })
     }
 
-    /// The path it was opened by, for commands that are confined to the same root.
+    /// Returns the path that opened it, for commands that are confined to the same root.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether it is the whole machine.
+    /// Tells whether the root is the whole machine.
     pub fn is_whole(&self) -> bool {
         self.path == Path::new("/")
     }
 
-    /// Where an absolute path leads if links on the way are followed, the last component not.
+    /// Resolves an absolute path. It follows links on the way, but not the last component.
     ///
     /// # Errors
-    /// It is malformed; a directory on the way is missing, is not a directory, or may not be searched.
+    /// The path is malformed, or a directory on the way is missing, is not a directory, or may not be searched.
     pub fn locate(&self, path: &str) -> Result<Place, Fault> {
         let found = self.find(path);
         self.note(path, &found);
@@ -209,10 +210,10 @@ impl Root {
         walk::walk(self, path, false)
     }
 
-    /// Where an absolute path leads if all links are followed, the last component too.
+    /// Resolves an absolute path and follows all links, also the last component.
     ///
     /// # Errors
-    /// As [`locate`](Self::locate); the last link leads in a circle, or into a directory that is not there.
+    /// As [`locate`](Self::locate). Also: the last link forms a circle, or leads into a missing directory.
     pub fn locate_target(&self, path: &str) -> Result<Place, Fault> {
         let found = self.find_target(path);
         self.note(path, &found);
@@ -231,27 +232,28 @@ impl Root {
         }
     }
 
-    /// What is at a path, the last link not followed; none: nothing, or no directory to be in.
+    /// Returns the entry at a path without following the last link. Returns `None` if the entry, or its directory, does not
+    /// exist.
     ///
     /// # Errors
-    /// The path is malformed or may not be looked at.
+    /// The path is malformed, or may not be read.
     pub fn entry(&self, path: &str) -> Result<Option<Entry>, Fault> {
         absent(self.locate(path).and_then(|place| place.entry()))
     }
 
-    /// What a path leads to; none: nothing.
+    /// Returns the entry that a path leads to, or `None` if it does not exist.
     ///
     /// # Errors
-    /// The path is malformed, leads in a circle, or may not be looked at.
+    /// The path is malformed, forms a circle, or may not be read.
     pub fn target_entry(&self, path: &str) -> Result<Option<Entry>, Fault> {
         absent(self.locate_target(path).and_then(|place| place.entry()))
     }
 
-    /// Where an absolute path would lead if what is missing were made: the real path of the deepest thing on the way that
-    /// is there, and the names that are missing below it.
+    /// Resolves an absolute path as if its missing parts existed: returns the real path of the deepest existing entry, and
+    /// the missing names below it.
     ///
     /// # Errors
-    /// It is malformed, leads in a circle or may not be searched; `..` stands below what is missing.
+    /// The path is malformed, forms a circle, or may not be searched.
     pub fn future_place(&self, path: &str) -> Result<FuturePlace, Fault> {
         let (base, entry, missing) = self.deepest(path)?;
         let future_place = FuturePlace { base, entry, missing };
@@ -259,9 +261,9 @@ impl Root {
         Ok(future_place)
     }
 
-    /// The path by which the grant is asked for what may be missing: that of [`future_place`](Self::prospect), and the one that
-    /// the text says where `..` stands below what is missing, where links lead in a circle, and where nobody may search.
-    /// So a policy cannot probe for what it may not see.
+    /// Returns the path for a grant check of an entry that may be missing: the real path as in
+    /// [`future_place`](Self::future_place). The rest stays as written if links form a circle or if a directory may not be
+    /// searched. So a policy cannot probe for files that it may not see.
     pub fn asked_about(&self, path: &str) -> String {
         let real = match check(path) {
             Ok(()) => walk::as_far_as_possible(self, path),
@@ -271,18 +273,18 @@ impl Root {
         real
     }
 
-    /// How the last path that led to a resolved one, or to one above or below it, was written.
+    /// Returns the written form of the last path that resolved to this one, or to one above or below it.
     pub fn as_written(&self, resolved: &str) -> PathSource {
         self.asked.find(resolved)
     }
 
-    /// Forgets which paths were resolved.
+    /// Forgets all resolved paths.
     pub fn forget_asked(&self) {
         self.asked.clear();
     }
 
-    /// The deepest thing on the way of a path that is there, and the names that are missing below it. A link to something
-    /// missing is followed to where it would lead, as one to something that is there: so both are asked about alike.
+    /// Returns the deepest existing entry of a path, and the missing names below it. A dangling link is followed to its
+    /// target, just as a link to an existing entry. So the grant check is the same for both.
     fn deepest(&self, path: &str) -> Result<Deepest, Fault> {
         check(path)?;
         let mut path = path.to_owned();
@@ -297,7 +299,7 @@ impl Root {
         Err(Fault::new(Errno::LOOP, FileCall::Open, &path))
     }
 
-    /// One round of [`deepest`](Self::deepest): what was found, or the path behind a link that leads to nothing.
+    /// Does one round of [`deepest`](Self::deepest): returns the result, or the target of a dangling link.
     fn deepest_or_link(&self, path: &str) -> Result<ControlFlow<Deepest, String>, Fault> {
         let names: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
         for end in (0..=names.len()).rev() {
@@ -320,8 +322,8 @@ impl Root {
         Err(Fault::new(Errno::NOENT, FileCall::Open, path))
     }
 
-    /// Opens a regular file that is reached without any link, in a single look at the path: the case of thousands of
-    /// unchanged files. None: look closer. Never opens below `/dev`, where opening alone has effects.
+    /// Opens a regular file whose path has no link, in a single call: the common case of thousands of unchanged files.
+    /// Returns `None` if the path needs the full check. Never opens files below `/dev`, where opening alone has effects.
     pub fn open_unlinked(&self, path: &str) -> Option<(OwnedFd, Entry)> {
         plain(path)?;
         if path.starts_with("/dev/") || path.len() > MAXIMUM_PATH {
@@ -332,10 +334,10 @@ impl Root {
         (entry.kind == Kind::File).then_some((handle, entry))
     }
 
-    /// Reads a small file of the root whole, all links followed.
+    /// Reads a whole small file of the root, and follows all links.
     ///
     /// # Errors
-    /// It is not there, is not a file, may not be read, or is larger than [`MAXIMUM_READ`].
+    /// The file is missing, is not a regular file, may not be read, or is larger than [`MAXIMUM_READ`].
     pub fn read(&self, path: &str) -> std::io::Result<Vec<u8>> {
         let place = self.locate_target(path).map_err(|fault| std::io::Error::from(fault.errno))?;
         let (file, entry) = place.open_file().map_err(|fault| std::io::Error::from(fault.errno))?;
@@ -347,15 +349,15 @@ impl Root {
         Ok(content)
     }
 
-    /// Where an effect may happen: the granted real path, its parent opened without following any link.
+    /// Opens the place for an effect: the granted real path, with its parent opened without following any link.
     ///
     /// # Errors
-    /// A directory on the way is gone, or something else stands there by now.
+    /// A directory on the way is gone or was replaced.
     pub fn site(&self, granted: &GrantedPath) -> Result<Site, Fault> {
         Ok(Site::new(self.exact(granted.path())?))
     }
 
-    /// The same for a directory that is granted with all that is below it.
+    /// Does the same for a directory that is granted with everything below it.
     ///
     /// # Errors
     /// As [`site`](Self::site).
@@ -363,7 +365,7 @@ impl Root {
         Ok(GrantedSite::new(self.exact(granted.path())?))
     }
 
-    /// The site of something that the host itself keeps in a granted directory, such as `.git/config`.
+    /// Opens the site of a file that the host itself maintains in a granted directory, such as `.git/config`.
     ///
     /// # Errors
     /// As [`site`](Self::site).
@@ -371,19 +373,20 @@ impl Root {
         Ok(Site::new(self.exact(&format!("{}/{name}", granted.path().trim_end_matches('/')))?))
     }
 
-    /// Makes a granted directory, and those on the way to it that are missing, as a program would that is told to fill it.
-    /// Returns whether it was missing itself.
+    /// Creates a granted directory and the missing directories above it, as a program would that fills it. Returns whether
+    /// the granted directory was missing.
     ///
     /// # Errors
-    /// One cannot be made; or a link or a file is on the way.
+    /// A directory cannot be created, or a link or a file is on the way.
     pub fn make_granted(&self, granted: &GrantedTree, gid: Option<u32>) -> Result<bool, Fault> {
         self.make_way(granted.path(), gid)
     }
 
-    /// A directory of wrun's own inside this root, at a path without links, for what programs of the root are to read.
+    /// Opens one of wrun's own directories inside this root, at a path without links. It holds files that programs of the
+    /// root will read.
     ///
     /// # Errors
-    /// It cannot be made, or a link is on the way.
+    /// The directory cannot be created, or a link is on the way.
     pub fn own_folder(&self, real: &str) -> Result<Self, Fault> {
         let _was_missing = self.make_way(real, None)?;
         let fault = |errno| Fault::new(errno, FileCall::Open, real);
@@ -398,8 +401,8 @@ impl Root {
         })
     }
 
-    /// Makes a directory and those on the way to it that are missing, without following a link. Returns whether it was
-    /// missing itself.
+    /// Creates a directory and the missing directories above it, without following a link. Returns whether the directory was
+    /// missing.
     fn make_way(&self, real: &str, gid: Option<u32>) -> Result<bool, Fault> {
         let ends = real.match_indices('/').map(|(at, _)| at).skip(1).chain([real.len()]);
         let mut was_missing = false;
@@ -422,10 +425,10 @@ impl Root {
         Ok(was_missing)
     }
 
-    /// A site in a directory of wrun's own; missing directories on the way are made.
+    /// Returns a site in one of wrun's own directories, and creates missing directories above it.
     ///
     /// # Errors
-    /// The root was not opened with [`Root::open_own`], or a directory cannot be made.
+    /// The root was not opened with [`Root::open_own`], or a directory cannot be created.
     pub fn own_site(&self, path: &str) -> Result<Site, Fault> {
         if !self.own {
             return Err(Fault::new(Errno::PERM, FileCall::Open, path));
@@ -442,7 +445,7 @@ impl Root {
         Ok(Site::new(self.exact(path)?))
     }
 
-    /// The place with this real path.
+    /// Opens the place with this real path.
     fn exact(&self, real: &str) -> Result<Place, Fault> {
         check(real)?;
         if real == "/" {
@@ -463,15 +466,15 @@ impl Root {
         Place { open: self.account.open_file(), boot_mounts: Arc::clone(&self.boot_mounts), parent, name, real }
     }
 
-    /// Whether the table of file systems names something below a folder, by the folder's resolved path.
+    /// Tells whether `/etc/fstab` names a path below a folder, which is given by its resolved path.
     ///
     /// # Errors
-    /// The table is there and cannot be read.
+    /// The file exists and cannot be read.
     pub fn mounts_at_boot_below(&self, real: &str) -> Result<bool, Fault> {
         self.boot_mounts.names_below(real).map_err(|errno| Fault::new(errno, FileCall::Open, real))
     }
 
-    /// What is done below the root is charged to it.
+    /// Returns the account that pays for operations below the root.
     pub fn account(&self) -> &Account {
         &self.account
     }
@@ -482,7 +485,7 @@ impl Root {
     }
 }
 
-/// Nothing there, or no directory to be in, is an answer and no failure.
+/// Turns the error for a missing entry, or a missing directory of it, into `None`.
 pub fn absent<T>(result: Result<T, Fault>) -> Result<Option<T>, Fault> {
     match result {
         Ok(found) => Ok(Some(found)),
@@ -491,7 +494,7 @@ pub fn absent<T>(result: Result<T, Fault>) -> Result<Option<T>, Fault> {
     }
 }
 
-/// Fails if a text is not an absolute path, on any machine.
+/// Fails unless a text is an absolute path. This check needs no machine.
 ///
 /// # Errors
 /// `EINVAL`, also for a path with a zero byte.
@@ -502,7 +505,7 @@ pub fn absolute(path: &str) -> Result<(), Fault> {
     }
 }
 
-/// Fails if a text is not a valid path, whoever says it.
+/// Fails unless a text is a valid path with an accepted length and depth.
 fn check(path: &str) -> Result<(), Fault> {
     absolute(path)?;
     let is_deep = || path.split('/').filter(|part| !part.is_empty()).count() > MAXIMUM_DEPTH;
@@ -519,7 +522,7 @@ fn plain(path: &str) -> Option<(&str, &str)> {
     if clean { path.rsplit_once('/') } else { None }
 }
 
-/// Errors that looking closer would not change: there is no link on the way.
+/// Tells whether an error is final: no link is on the way, so a walk would give the same error.
 fn is_final(errno: Errno) -> bool {
     matches!(errno, Errno::NOENT | Errno::NOTDIR | Errno::ACCESS)
 }

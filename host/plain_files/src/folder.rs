@@ -1,4 +1,5 @@
-//! A folder that is held open. Below it every call has one bare name and follows no link, whatever somebody puts there meanwhile.
+//! Access to files through an open folder. Each system call below it uses a single name and follows no links, so other
+//! processes cannot redirect it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -15,10 +16,10 @@ use crate::walk::Kind;
 use crate::write::{Existing, Survives, write_in, write_with_in};
 use crate::{NotPlain, bounded, not_plain, plain};
 
-/// How deep folders are removed with all that is in them.
+/// Largest depth of folders that are removed with their content.
 const MAX_DEPTH: usize = 48;
 
-/// A folder that is held open, whatever becomes of its path.
+/// An open folder. It stays the same folder if its path changes.
 #[derive(Debug)]
 pub struct Folder {
     pub(crate) handle: Dir,
@@ -31,7 +32,8 @@ impl AsFd for Folder {
 }
 
 impl Folder {
-    /// Opens a folder by its path, which is the operator's and may lead over links. `None`: it does not exist.
+    /// Opens a folder by its path. The operator chooses the path, so it may contain links. Returns `None` if it does not
+    /// exist.
     ///
     /// # Errors
     /// The system's.
@@ -44,8 +46,7 @@ impl Folder {
         }
     }
 
-    /// Opens a folder by its path, as [`open`](Self::open), and makes it and those above it where they do not exist, each of them
-    /// durably.
+    /// Opens a folder by its path like [`open`](Self::open), and creates it and its missing parents durably.
     ///
     /// # Errors
     /// The system's.
@@ -59,7 +60,7 @@ impl Folder {
         Self::make(parent, mode)?.make_below(Path::new(name), mode)
     }
 
-    /// Opens a folder below, name by name. `None`: it does not exist.
+    /// Opens a folder below this one, name by name. Returns `None` if it does not exist.
     ///
     /// # Errors
     /// A link or something else that is not a folder lies there; or the system's.
@@ -74,7 +75,7 @@ impl Folder {
         Ok(Some(open))
     }
 
-    /// Opens a folder below, as [`below`](Self::below), and makes it where it does not exist, durably.
+    /// Opens a folder below this one like [`below`](Self::below), and creates it durably if it is missing.
     ///
     /// # Errors
     /// As [`below`](Self::below).
@@ -98,7 +99,7 @@ impl Folder {
     fn entered(&self, name: &Path) -> io::Result<Self> {
         match self.handle.open_with(name, &without_links(OpenOptions::new().read(true), OFlags::DIRECTORY)) {
             Ok(opened) => Ok(Self { handle: Dir::from_std_file(opened.into_std()) }),
-            // The kernel says the same of a link.
+            // The kernel returns the same error for a link.
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
                 let is_link = self.about(name)?.is_some_and(|about| about.is_symlink());
                 Err(if is_link { told(Errno::LOOP.into()) } else { not_plain(error.kind(), NotPlain::Folder) })
@@ -107,7 +108,7 @@ impl Folder {
         }
     }
 
-    /// Opens a plain file to read it, without waiting. `None`: it does not exist.
+    /// Opens a regular file for reading, without blocking. Returns `None` if it does not exist.
     ///
     /// # Errors
     /// A link or something else that is not a plain file lies there; or the system's.
@@ -118,7 +119,7 @@ impl Folder {
         }
     }
 
-    /// Opens a plain file to lock it, and makes it where it does not exist.
+    /// Opens a regular file for locking, and creates it if it does not exist.
     ///
     /// # Errors
     /// As [`open_file`](Self::open_file).
@@ -126,7 +127,7 @@ impl Folder {
         self.opened(name.as_ref(), OpenOptions::new().write(true).create(true).mode(mode))
     }
 
-    /// Opens a plain file to write at its end, and makes it where it does not exist.
+    /// Opens a regular file for appending, and creates it if it does not exist.
     ///
     /// # Errors
     /// As [`open_file`](Self::open_file).
@@ -139,7 +140,7 @@ impl Folder {
         plain(opened.map_err(told)?.into_std())
     }
 
-    /// Reads a plain file of at most so many bytes. `None`: it does not exist.
+    /// Reads a regular file of at most `limit` bytes. Returns `None` if it does not exist.
     ///
     /// # Errors
     /// As [`open_file`](Self::open_file); `FileTooLarge` for more bytes.
@@ -177,7 +178,7 @@ impl Folder {
         Ok(folder.about(Path::new(name))?.map(|about| Kind::of(about.file_type())))
     }
 
-    /// Writes a file whole: under another name first, then renamed. `false`: there is one, which stays.
+    /// Writes a file atomically: under a temporary name, and then renames it. Returns `false` if a file exists and is kept.
     ///
     /// # Errors
     /// The system's.
@@ -192,7 +193,7 @@ impl Folder {
         write_in(self.as_fd(), bare(name.as_ref())?, content, mode, existing, survives)
     }
 
-    /// As [`write`](Self::write), for content that is written piece by piece.
+    /// Does the same as [`write`](Self::write) for content that is written in pieces.
     ///
     /// # Errors
     /// The system's, and those of `write`.
@@ -207,7 +208,7 @@ impl Folder {
         write_with_in(self.as_fd(), bare(name.as_ref())?, mode, existing, survives, write)
     }
 
-    /// Gives something another name, which nothing else has.
+    /// Renames an entry to a new name that must not exist.
     ///
     /// # Errors
     /// Something has the new name; or the system's.
@@ -230,7 +231,7 @@ impl Folder {
         Ok(rustix::fs::renameat(&self.handle, name, &folder.handle, new)?)
     }
 
-    /// The names in the folder, sorted.
+    /// Returns the names in the folder, sorted.
     ///
     /// # Errors
     /// The system's.
@@ -243,7 +244,7 @@ impl Folder {
         Ok(names)
     }
 
-    /// Tells whether anything, be it a link to nowhere, has a name.
+    /// Returns whether an entry with a name exists. A dangling link counts too.
     ///
     /// # Errors
     /// The system's.
@@ -251,7 +252,7 @@ impl Folder {
         Ok(self.about(bare(name.as_ref())?)?.is_some())
     }
 
-    /// The bytes that something below has, which is not opened. `None`: it does not exist.
+    /// Returns the size of an entry below, in bytes, without opening it. Returns `None` if it does not exist.
     ///
     /// # Errors
     /// As [`below`](Self::below).
@@ -285,8 +286,8 @@ impl Folder {
         gone(self.handle.remove_dir(bare(name.as_ref())?))
     }
 
-    /// Removes a folder with all that is in it, if it exists. Links in it are removed, and nothing that they lead to. A link in
-    /// its place is refused.
+    /// Removes a folder with its content, if it exists. Links in it are removed, but not their targets. If the name itself is
+    /// a link, this is an error.
     ///
     /// # Errors
     /// It is not a folder, or is deeper than folders of wrun's; or the system's.
@@ -308,7 +309,7 @@ impl Folder {
         gone(self.handle.remove_dir(name))
     }
 
-    /// The bytes that are free on the disk for others than root.
+    /// Returns the free bytes on the disk for users other than root.
     ///
     /// # Errors
     /// The system's.
@@ -323,12 +324,12 @@ pub(crate) fn parted(path: &Path) -> io::Result<(&Path, &OsStr)> {
     path.parent().zip(path.file_name()).ok_or_else(|| io::ErrorKind::InvalidFilename.into())
 }
 
-/// The options with these flags, which open no link.
+/// Adds flags to the options, so that links are not opened.
 fn without_links(options: &mut OpenOptions, flags: OFlags) -> OpenOptions {
     options.follow(FollowSymlinks::No).custom_flags(flags.bits().cast_signed()).clone()
 }
 
-/// The bare names of a path below a folder.
+/// Returns the single names of a relative path below a folder.
 pub(crate) fn names_of(path: &Path) -> io::Result<Vec<&Path>> {
     let name = |part: Component<'_>| matches!(part, Component::Normal(_));
     match path.components().all(name) {
@@ -337,16 +338,16 @@ pub(crate) fn names_of(path: &Path) -> io::Result<Vec<&Path>> {
     }
 }
 
-/// Checks that a path is one bare name.
+/// Checks that a path is a single name.
 pub(crate) fn bare(name: &Path) -> io::Result<&Path> {
     match names_of(name)?.as_slice() {
-        // As text: a slash at the end would have a link followed.
+        // The texts are compared, since a trailing slash would follow a link.
         [one] if one.as_os_str() == name.as_os_str() => Ok(name),
         _ => Err(io::ErrorKind::InvalidFilename.into()),
     }
 }
 
-/// The error of the system, in words where it would mislead.
+/// Returns the system's error, with a clearer text if the original is misleading.
 fn told(error: io::Error) -> io::Error {
     match Errno::from_io_error(&error) {
         Some(Errno::LOOP) => not_plain(io::ErrorKind::Other, NotPlain::Link),
@@ -474,7 +475,7 @@ mod tests {
         assert!(folder.write("file", b"new", 0o600, Existing::Replaced, Survives::Kill).unwrap());
         assert_eq!(std::fs::read_to_string(outside.join("secret")).unwrap(), "secret");
         assert!(!outside.join("new").exists() && std::fs::symlink_metadata(own.join("file")).unwrap().is_file());
-        // What a link in a folder leads to stays when the folder goes.
+        // The target of a link stays when the folder is removed.
         std::fs::create_dir(own.join("old")).unwrap();
         symlink(&outside, own.join("old/link")).unwrap();
         folder.remove_folder("old").unwrap();

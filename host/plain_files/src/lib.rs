@@ -1,10 +1,10 @@
-//! Opens files that somebody else may have put there: a cookbook, a Policyfile, a test's facts.
+//! Opens files that other people may have created, such as a cookbook, a Policyfile, or a test's facts.
 //!
-//! Where a file is expected there may lie a named pipe, whose opening would wait for its other end, or a device, which has no
-//! end. Only plain files are opened, without waiting, and no more of them is read than a limit. Where a file is written there may
-//! lie a link: files are written under names that nobody can guess, and renamed ([`replace`]). Rooms that keep files of their own
-//! reach them through an open folder, without following links ([`Folder`]). An author's folder, in which links are allowed as long
-//! as they stay in it, is opened once and read and written through its handle ([`HeldFolder`]).
+//! The path of a file may lead to a named pipe, which blocks when it is opened, or to an endless device. So this crate opens
+//! only regular files, without blocking, and reads them up to a limit. The path of a new file may be a link, so files are
+//! written under random names and then renamed ([`replace`]). Crates that store their own files access them through an open
+//! folder, without following links ([`Folder`]). An author's folder, in which links are allowed as long as they stay in it,
+//! is opened once and read and written through its handle ([`HeldFolder`]).
 
 mod folder;
 mod held;
@@ -24,10 +24,10 @@ pub use own::is_own_user;
 pub use walk::{Entry, Kind, WalkError};
 pub use write::{Existing, Survives, UNFINISHED, replace, replace_with, unfinished_name};
 
-/// `open` does not wait; Linux's value on all platforms that wrun is built for.
+/// Makes `open` return without blocking. This is Linux's value on all platforms that wrun supports.
 const O_NONBLOCK: i32 = 0o4000;
 
-/// Opens a plain file, or what a link leads to.
+/// Opens a regular file, or the target of a link.
 ///
 /// # Errors
 /// The system's, of its kind; `InvalidInput` for what is neither a plain file nor a directory.
@@ -46,7 +46,7 @@ fn plain(file: File) -> io::Result<File> {
     Ok(file)
 }
 
-/// Says what lies in the place of a plain file or a folder.
+/// The cause of an error: the kind of the entry that is not a regular file or a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum NotPlain {
     /// Something else than a plain file.
@@ -91,20 +91,20 @@ pub fn leads_out(error: &io::Error) -> bool {
     reason(error) == Some(NotPlain::LinkOut)
 }
 
-/// Tells whether an error of this crate means that something else lies in the place of a plain file or a folder: a link, a
-/// pipe, a folder in the place of a file.
+/// Returns whether an error of this crate means that an entry has the wrong kind, such as a link, a pipe, or a folder instead
+/// of a file.
 #[must_use]
 pub fn is_not_plain(error: &io::Error) -> bool {
     reason(error).is_some() || matches!(error.kind(), io::ErrorKind::IsADirectory | io::ErrorKind::NotADirectory)
 }
 
-/// Whether another program is at the other end of what is open.
+/// Returns whether an open file is a pipe to another program.
 pub fn is_pipe(open: impl AsFd) -> bool {
     let about = open.as_fd().try_clone_to_owned().and_then(|owned| File::from(owned).metadata());
     about.is_ok_and(|about| about.file_type().is_fifo())
 }
 
-/// Reads a plain file of at most so many bytes.
+/// Reads a regular file of at most `limit` bytes.
 ///
 /// # Errors
 /// As [`open`]; `FileTooLarge` for more bytes.
@@ -122,7 +122,7 @@ fn bounded(file: File, limit: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads a plain file of at most so many bytes as text.
+/// Reads a regular file of at most `limit` bytes as text.
 ///
 /// # Errors
 /// As [`read`]; `InvalidData` for bytes that are not UTF-8.
@@ -134,7 +134,7 @@ fn text_of(bytes: Vec<u8>) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
-/// Whether a path leads, through whatever links, to something below a folder.
+/// Returns whether a path leads to an entry below a folder, after all links are resolved.
 #[must_use]
 pub fn leads_inside(path: &Path, folder: &Path) -> bool {
     let both = path.canonicalize().and_then(|target| Ok((target, folder.canonicalize()?)));

@@ -1,4 +1,4 @@
-//! Whether others could have put something where it lies.
+//! Checks whether other users could have created or changed a file.
 
 use std::io;
 use std::os::fd::AsFd as _;
@@ -11,8 +11,8 @@ use crate::Folder;
 use crate::folder::{bare, names_of};
 
 impl Folder {
-    /// Tells whether only root and the owner of the process can change a file below, and every folder above it: what lies there is
-    /// the operator's own. The folders above are those of the folder that is open, whatever has become of its path.
+    /// Returns whether only root and the process's user can change a file below this folder and all of its parent folders. If
+    /// so, the file can be trusted like the operator. The parents are those of the open folder, even if its path has changed.
     ///
     /// # Errors
     /// It is a path out of the folder; or the system's.
@@ -71,7 +71,7 @@ impl Folder {
             if !is_own(&status) {
                 return Ok(false);
             }
-            // The outermost folder is above itself.
+            // The root folder is its own parent.
             if (status.st_dev, status.st_ino) == (status_above.st_dev, status_above.st_ino) {
                 return Ok(true);
             }
@@ -92,9 +92,9 @@ impl Folder {
     }
 }
 
-/// Tells whether nobody but root and the owner of the process can change something.
+/// Returns whether only root and the process's user can change an entry.
 fn is_own(status: &Stat) -> bool {
-    // In a folder such as /tmp, others cannot rename what is not theirs.
+    // In a sticky folder such as /tmp, users cannot rename the entries of others.
     let is_sticky = FileType::from_raw_mode(status.st_mode) == FileType::Directory && status.st_mode & 0o1000 != 0;
     let is_closed = status.st_mode & 0o022 == 0 || (status.st_uid == 0 && is_sticky);
     is_own_user(status.st_uid) && is_closed

@@ -1,4 +1,4 @@
-//! Files that are written whole: another name first, which nobody can guess, then renamed.
+//! Writes files atomically: first under a random name, then renamed.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -10,31 +10,31 @@ use rustix::io::Errno;
 use rustix::path::Arg;
 use rustix::rand::{GetRandomFlags, getrandom};
 
-/// How names of files begin that are not complete yet.
+/// The prefix of the names of incomplete files.
 pub const UNFINISHED: &str = ".unfinished-";
 
 /// The permission bits of files that [`replace`] writes, before the umask.
 pub(crate) const MODE: u32 = 0o666;
 
-/// What becomes of a file that has the name already.
+/// How an existing file with the same name is handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Existing {
-    /// The new file takes its place.
+    /// The new file replaces it.
     Replaced,
     /// It stays, and nothing is written.
     Stays,
 }
 
-/// What a file must survive.
+/// The events that a written file must survive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Survives {
-    /// The end of the process at any moment. After a power cut it may be the file that was there before.
+    /// The end of the process at any moment. After a power cut, the old file may be there again.
     Kill,
     /// The end of the process, and a power cut as well.
     PowerCut,
 }
 
-/// Puts a file in the place of whatever has its name: another file, a link, a named pipe. Its folder exists.
+/// Writes a file, and replaces any entry with its name: a file, a link, or a named pipe. Its folder must exist.
 ///
 /// # Errors
 /// The system's; what was there is as it was.
@@ -42,7 +42,7 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     replace_with(path, |file| file.write_all(content))
 }
 
-/// As [`replace`], for content that is written piece by piece.
+/// Does the same as [`replace`] for content that is written in pieces.
 ///
 /// # Errors
 /// As [`replace`], and those of `write`.
@@ -54,7 +54,7 @@ pub fn replace_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>
     write_with_in(folder.as_fd(), name, MODE, Existing::Replaced, Survives::Kill, write).map(|_| ())
 }
 
-/// Writes a file in an open folder. `false`: there is one, which stays.
+/// Writes a file in an open folder. Returns `false` if a file exists and is kept.
 ///
 /// # Errors
 /// The system's.
@@ -69,8 +69,8 @@ pub(crate) fn write_in(
     write_with_in(folder, name, mode, existing, survives, |file| file.write_all(content))
 }
 
-/// As [`write_in`], for content that is written piece by piece. Nobody can guess the name that the file has until it is complete,
-/// so nobody can put a link there.
+/// Does the same as [`write_in`] for content that is written in pieces. The temporary name is random, so other users cannot
+/// put a link there.
 ///
 /// # Errors
 /// The system's, and those of `write`.
@@ -91,7 +91,7 @@ pub(crate) fn write_with_in(
         if survives == Survives::PowerCut { file.sync_all() } else { Ok(()) }
     });
     if let Err(error) = written.and_then(|()| Ok(rename(folder, &unfinished, name, existing)?)) {
-        // The first error is the one to tell.
+        // Only the first error is reported.
         let _ = rustix::fs::unlinkat(folder, unfinished.as_str(), AtFlags::empty());
         let is_there = existing == Existing::Stays && error.kind() == io::ErrorKind::AlreadyExists;
         return if is_there { Ok(false) } else { Err(error) };
@@ -102,13 +102,13 @@ pub(crate) fn write_with_in(
     Ok(true)
 }
 
-/// A name that nobody can guess, for a file or a folder that is not complete yet.
+/// Returns a random name for an incomplete file or folder.
 ///
 /// # Errors
 /// The system has no random bytes.
 pub fn unfinished_name() -> io::Result<String> {
     let mut bytes = [0_u8; 16];
-    // So few bytes come at once, or not at all.
+    // The system returns so few bytes either completely or not at all.
     let count = rustix::io::retry_on_intr(|| getrandom(bytes.as_mut_slice(), GetRandomFlags::empty()))?;
     if count != bytes.len() {
         return Err(io::Error::other("the system has no random bytes"));
@@ -116,13 +116,13 @@ pub fn unfinished_name() -> io::Result<String> {
     Ok(format!("{UNFINISHED}{:032x}", u128::from_ne_bytes(bytes)))
 }
 
-/// Gives a file its name.
+/// Renames a finished file from its temporary name to its final name.
 fn rename(folder: BorrowedFd<'_>, unfinished: &str, name: impl Arg + Copy, existing: Existing) -> Result<(), Errno> {
     if existing == Existing::Replaced {
         return rustix::fs::renameat(folder, unfinished, folder, name);
     }
     match rustix::fs::renameat_with(folder, unfinished, folder, name, RenameFlags::NOREPLACE) {
-        // NFS and others cannot rename so. A second name must be new, too.
+        // NFS and other file systems do not support this kind of rename. A hard link also fails if the name exists.
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
             rustix::fs::linkat(folder, unfinished, folder, name, AtFlags::empty())?;
             rustix::fs::unlinkat(folder, unfinished, AtFlags::empty())

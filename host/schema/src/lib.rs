@@ -1,8 +1,9 @@
-//! What built-in resource types there are: actions, properties, types, defaults and docs.
+//! Defines the built-in resource types: their actions, properties, value types, defaults and docs.
 //!
-//! The single source of truth. The Ruby DSL and the Rust SDK's builders are made from it ([`rust_builders`]), the host checks what
-//! guests declare against it ([`validate`]), and `wrun resources` prints it ([`reference`]): so they cannot disagree. Pure: no I/O,
-//! no clock, and no work at start-up, because all tables are constants.
+//! This crate is the single source of truth. The Ruby DSL and the Rust SDK's builders are generated from it
+//! ([`rust_builders`]), the host checks declarations of guests with it ([`validate`]), and `wrun resources` prints it
+//! ([`reference`]). So they always agree. The crate is pure: it does no I/O, reads no clock, and does not work at start-up,
+//! because all tables are constants.
 
 pub mod common;
 pub mod property;

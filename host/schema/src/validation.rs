@@ -1,7 +1,7 @@
-//! Checks of what a guest declares: the type, the properties, the actions.
+//! Checks the declarations of guests: the type, the properties and the actions.
 //!
-//! Guests check too, in their own language and with better backtraces; but a guest may lie, so the host checks everything again.
-//! A value that is computed later (lazy) is checked when it is known, by [`validate_one`].
+//! Guests also check them, in their own language and with better backtraces. But a guest is not trusted, so the host checks
+//! everything again. [`validate_one`] checks a value that is computed later (lazy) when it is known.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -21,7 +21,7 @@ pub const MAXIMUM_PROPERTIES: usize = 256;
 /// How many bytes the name of a property of a guest's own type may have.
 pub const MAXIMUM_PROPERTY_NAME_BYTES: usize = 256;
 
-/// How many actions one declaration may name. Chef sets no limit; nobody needs as many as this.
+/// How many actions one declaration may name. Chef does not have a limit, but no cookbook needs as many as this.
 pub const MAXIMUM_ACTIONS: usize = 64;
 
 /// How many bytes a resource's name may have. A command line can be a name, so there is room for a long one.
@@ -47,19 +47,19 @@ pub enum ValidationFailed {
         /// A name that may have been meant.
         did_you_mean: Option<&'static str>,
     },
-    /// The type is known and nothing carries it out: only the reference refuses it.
+    /// The type is known but does not have an implementation. Only the reference refuses it.
     #[error("resource type `{kind}` has no provider")]
     NoProvider {
         /// The name of the type that was declared.
         kind: &'static str,
     },
-    /// The Ruby library carries the type out, and this is not a cookbook in Ruby.
+    /// The Ruby library implements the type, and the cookbook is not in Ruby.
     #[error("resource type `{kind}` exists in Ruby cookbooks only")]
     RubyOnly {
         /// The name of the type that was declared.
         kind: &'static str,
     },
-    /// The type manages what only another platform has.
+    /// The type is for another platform only.
     #[error("resource type `{kind}` is for {platform} only")]
     OtherPlatform {
         /// The name of the type that was declared.
@@ -67,7 +67,7 @@ pub enum ValidationFailed {
         /// The platform that has such things, as people write it.
         platform: &'static str,
     },
-    /// The type has no such property.
+    /// The type does not have the property.
     #[error("unknown property `{property}` for resource type `{kind}`")]
     UnknownProperty {
         /// The name of the type that was declared.
@@ -77,7 +77,7 @@ pub enum ValidationFailed {
         /// A name that may have been meant.
         did_you_mean: Option<&'static str>,
     },
-    /// The type has no such action.
+    /// The type does not have the action.
     #[error("Option action must be equal to one of: {allowed}!  You passed {action}.")]
     UnknownAction {
         /// The name of the type that was declared.
@@ -130,7 +130,7 @@ pub enum ValidationFailed {
 }
 
 impl ValidationFailed {
-    /// Returns what went wrong, as the kind of the failure that it becomes.
+    /// Returns the kind of error that the run reports.
     pub const fn kind(&self) -> ErrorKind {
         match self {
             Self::UnknownType { .. } | Self::UnknownProperty { .. } => ErrorKind::NoSuchName,
@@ -144,7 +144,7 @@ impl ValidationFailed {
         }
     }
 
-    /// A name that may have been meant. It stands beside the message and is not in it.
+    /// A name that may have been meant. The message does not contain it.
     pub const fn did_you_mean(&self) -> Option<&'static str> {
         match self {
             Self::UnknownType { did_you_mean, .. }
@@ -155,9 +155,9 @@ impl ValidationFailed {
     }
 }
 
-/// The type of this name or alias, among those that something carries out.
+/// Returns the type with this name or alias that a policy may declare in every language.
 pub fn find(kind: &str) -> Option<&'static ResourceType> {
-    // Each resource asks several times.
+    // The map is built once, because every resource looks its type up several times.
     static BY_NAME: LazyLock<HashMap<&str, &ResourceType>> = LazyLock::new(|| {
         let names =
             |resource: &'static ResourceType| std::iter::once(resource.name).chain(resource.aliases.iter().copied());
@@ -174,12 +174,12 @@ pub fn foreign(kind: &str) -> Option<(&'static ForeignType, &'static str)> {
     })
 }
 
-/// The type of this name or alias that nobody carries out.
+/// Returns the type with this name or alias, if it does not have an implementation.
 pub fn find_without_provider(kind: &str) -> Option<&'static ResourceType> {
     types::without_provider().find(|resource| is_called(resource, kind))
 }
 
-/// Returns why nobody carries out a type that may be declared all the same; `None` for other types.
+/// Returns the reason why a declarable type does not have an implementation, or `None` for other types.
 pub fn why_no_provider(kind: &str) -> Option<String> {
     if let Some(found) = find_without_provider(kind) {
         return Some(format!("wrun cannot act for resources of the type `{}`", found.name));
@@ -187,8 +187,8 @@ pub fn why_no_provider(kind: &str) -> Option<String> {
     foreign(kind).map(|(found, platform)| format!("the resource type `{}` is for {platform} only", found.name))
 }
 
-/// The type of this name whose properties are known and which a policy may declare in every language. Nobody may carry it out:
-/// see [`why_no_provider`].
+/// Returns the type with this name, if its properties are known and a policy may declare it in every language. The type may
+/// lack an implementation: see [`why_no_provider`].
 ///
 /// # Errors
 /// [`ValidationFailed::UnknownType`], [`ValidationFailed::RubyOnly`] or [`ValidationFailed::OtherPlatform`].
@@ -211,10 +211,10 @@ pub fn require(kind: &str) -> Result<&'static ResourceType, ValidationFailed> {
     })
 }
 
-/// Checks a declaration and brings its properties to their canonical names and values, in the order given; a property that is set
-/// twice keeps its last value. Lazy properties are left out. A property that is set to `null` and does not mean `null` itself is
-/// reset, and left out too. Defaults are not filled in: see [`typed`](crate::typed); what an action needs is asked when it runs: see
-/// [`check_required`].
+/// Checks a declaration and brings its properties to their canonical names and values, in the order given; a property that is
+/// set twice keeps its last value. Lazy properties are left out. A property that is set to `null`, and for which `null` is
+/// not a value, is reset and left out too. Defaults are not filled in: see [`typed`](crate::typed). Required properties are
+/// checked when the action runs: see [`check_required`].
 ///
 /// # Errors
 /// The first thing that is wrong: type, actions, unknown property, value.
@@ -265,8 +265,8 @@ fn validate_shown(
     Ok(known)
 }
 
-/// Holds a declaration of a type that a guest implements against the limits that built-in types have: how many properties
-/// and actions it has, how long its name and its properties' names are, how large the known values are.
+/// Checks a declaration of a guest's own type against the limits for built-in types: the number of its properties and
+/// actions, the lengths of its name and its properties' names, and the sizes of known values.
 ///
 /// # Errors
 /// The first limit that is exceeded.
@@ -297,7 +297,7 @@ pub fn validate_one(kind: &str, name: &str, property: &str, value: Json) -> Resu
     accept(find_property(require(kind)?, property)?, name, value, true)
 }
 
-/// Whether the type has these actions.
+/// Checks that the type has these actions.
 ///
 /// # Errors
 /// The first that it has not.
@@ -317,8 +317,8 @@ pub fn check_actions(resource: &'static ResourceType, actions: &[&str]) -> Resul
     }
 }
 
-/// Whether everything that an action needs is set; `is_set` is asked by canonical names. Chef asks when the action runs, also for an
-/// action that a notification brings. `nothing` needs nothing.
+/// Checks that all properties that an action requires are set. `is_set` gets canonical names. As in Chef, this happens when
+/// the action runs, also for an action from a notification. `nothing` does not require properties.
 ///
 /// # Errors
 /// The first property that is missing.

@@ -1,4 +1,4 @@
-//! The built-in resource types, as the runner and guests need them: `schema` behind `contract`'s traits.
+//! The built-in resource types of `schema`, as an implementation of `contract`'s trait `Types`.
 
 use contract::{Amendment, Declaration, ErrorKind, Failure, HOST_AS_GUEST, Property, Raised, TypeTexts, Types};
 use errors::chef;
@@ -36,7 +36,7 @@ impl Types for BuiltinTypes {
 
     fn check(&self, declaration: &mut Declaration) -> Result<(), Failure> {
         if let Some((foreign, _platform)) = schema::foreign(&declaration.kind) {
-            // Nobody knows its properties and actions.
+            // The properties and actions of another platform's type are unknown, so they are not validated.
             self.check_own(declaration)?;
             if declaration.actions.is_empty() {
                 declaration.actions.push(foreign.default_action.to_owned());
@@ -61,7 +61,7 @@ impl Types for BuiltinTypes {
                 {
                     later.push((name, value));
                 }
-                // Chef's templates take a `content`, too, and do nothing with it.
+                // Chef's templates accept a `content` too, and ignore it.
                 Property::Plain(_) | Property::Bytes(_) | Property::Lazy(_)
                     if is_rendered(&declaration.kind, &name) => {}
                 Property::Plain(value) => given.push((name, Given::Known(value))),
@@ -144,7 +144,7 @@ impl Types for BuiltinTypes {
     }
 }
 
-/// The error of a property that a guest wants to render, and that is not a template's text.
+/// Returns the failure of a property that a guest wants to render although it is not a template's text.
 fn not_rendered(kind: &str, name: &str) -> Failure {
     let message = format!("property {name} of {kind} is not a text that the policy renders: declare it as lazy");
     Failure::raised(ErrorKind::InvalidValue, message)

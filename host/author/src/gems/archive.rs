@@ -1,6 +1,6 @@
-//! A released gem: a tar with `metadata.gz`, what it says of itself, and `data.tar.gz`, its files.
+//! Reads a released gem: a tar archive of `metadata.gz` with the specification, and `data.tar.gz` with the files.
 //!
-//! It is a stranger's: what comes out of it is bounded, and a path that leads out of it is an error.
+//! It is untrusted: its unpacked size is limited, and a path that leads out of it is an error.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -19,10 +19,10 @@ const FILES: &str = "data.tar.gz";
 /// The longest specification, in bytes.
 const MAX_SPECIFICATION: u64 = 1 << 20;
 
-/// How much of a gem is read, in bytes: what all gems of a policy may weigh, and as much again for what packs them.
+/// Largest part of a gem's file that is read, in bytes: the limit of all gems of a policy, and the same again for headers.
 const MAX_GEM: u64 = 2 * MAX_BYTES;
 
-/// What a gem says of itself: YAML.
+/// Returns the specification of a gem, in YAML.
 pub(super) fn specification(file: File, path: &Path) -> Result<String, GemsError> {
     part(file, path, SPECIFICATION, |content| {
         let mut text = Vec::new();
@@ -34,7 +34,7 @@ pub(super) fn specification(file: File, path: &Path) -> Result<String, GemsError
     })
 }
 
-/// Its files, with their paths; `room` bounds what they weigh.
+/// Returns the gem's files with their paths. `room`: the limit of their total size, in bytes.
 pub(super) fn files(file: File, path: &Path, room: u64) -> Result<Vec<(String, Vec<u8>)>, GemsError> {
     part(file, path, FILES, |content| {
         // Headers and padding weigh something too.
@@ -75,7 +75,8 @@ fn part<Got>(
     read: impl FnOnce(&mut dyn Read) -> io::Result<Got>,
 ) -> Result<Got, GemsError> {
     let no_gem = |error: io::Error| GemsError::NoGem { path: path.to_owned(), what: error.to_string() };
-    // Its parts have short names: what describes longer ones is not read. A file may state any size, and have it as a hole.
+    // The parts of a gem have short names, so entries that describe longer names are not read. The reader is limited because
+    // a sparse file may have any size.
     let mut archive = tar::Archive::new(file.take(MAX_GEM));
     for entry in archive.entries().map_err(no_gem)?.raw(true) {
         let mut entry = entry.map_err(no_gem)?;

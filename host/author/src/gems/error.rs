@@ -1,10 +1,10 @@
-//! What can be wrong with gems that are to travel.
+//! The errors of collecting gems for an artifact.
 
 use std::path::PathBuf;
 
 use super::Refused;
 
-/// Why no gems travel.
+/// The reasons why gems cannot be put into an artifact.
 #[derive(Debug, thiserror::Error)]
 pub enum GemsError {
     /// A file or folder cannot be read.
@@ -29,7 +29,7 @@ pub enum GemsError {
         /// What is wrong with it.
         what: String,
     },
-    /// More than may travel.
+    /// The gems exceed a limit.
     #[error("{} has too many {of} to travel with a policy", path.display())]
     TooMuch {
         /// The folder or file.
@@ -40,7 +40,7 @@ pub enum GemsError {
     /// A cookbook wants a gem that cannot be had.
     #[error("{}", .0.what)]
     Refused(Box<Refused>),
-    /// What the runtime answered makes no sense.
+    /// The answer of the Ruby runtime is invalid.
     #[error("the runtime's choice of gems cannot be used: {what}")]
     Answer {
         /// The sentence that tells what is wrong with the answer.

@@ -1,7 +1,8 @@
-//! Mistakes that would show on the node only: recipes, cookbooks, resource types and templates that do not exist.
+//! Finds mistakes that would otherwise show only on the node: recipes, cookbooks, resource types and templates that do not
+//! exist.
 //!
-//! Half of them can be seen in the files. The other half the component itself says: `wrun policy build` loads it once, in a
-//! sandbox where it is granted nothing, and asks it to describe its cookbooks.
+//! Some can be found in the files. For the others, `wrun policy build` loads the component once, in a sandbox without any
+//! grants, and asks it to describe its cookbooks.
 
 use std::collections::BTreeMap;
 
@@ -37,10 +38,10 @@ const TEMPLATE_ENDINGS: [&str; 3] = ["j2", "jinja", "jinja2"];
 const MAXIMUM_LISTED: usize = 10;
 
 impl PolicyFolder {
-    /// Checks what can be seen in the files: recipes of cookbooks in Ruby, and templates and files of those in Rust.
+    /// Checks the files: recipes of cookbooks in Ruby, and templates and files of cookbooks in Rust.
     ///
-    /// Returns what is wrong if the code compiles: a template of the usual name is missing, which the compiler explains
-    /// better where the code misspells `source`.
+    /// The returned error counts only if the code compiles: a template with the default name is missing. If the code
+    /// misspells `source`, the compiler explains it better.
     pub(super) fn check_files(&self) -> Result<Option<AuthorError>, AuthorError> {
         let mut later = None;
         for (item, line) in &self.items {
@@ -66,7 +67,7 @@ impl PolicyFolder {
                         Kind::File => ("files/", "file"),
                     };
                     let names: Vec<&str> = own.iter().filter_map(|(path, _)| path.strip_prefix(folder)).collect();
-                    // Below the folder, or in a folder for some platforms or hosts.
+                    // The file may be in the folder itself, or in a folder for a platform or host.
                     let is_there = |name: &&str| {
                         let below = name.split_once('/').map(|(_, below)| below);
                         *name == reference.name || below == Some(&*reference.name)
@@ -133,8 +134,8 @@ impl PolicyFolder {
         self.check_types(&owners.keys().copied().collect::<Vec<_>>())
     }
 
-    /// Checks the resource types that cookbooks in Rust declare by their names. Types of cookbooks in Ruby are known to a run
-    /// only.
+    /// Checks the resource types that cookbooks in Rust declare by their names. Types of cookbooks in Ruby are known only in
+    /// a run.
     fn check_types(&self, own: &[&str]) -> Result<(), AuthorError> {
         if self.manifest.cookbooks.iter().any(|cookbook| cookbook.language == Language::Ruby) {
             return Ok(());
@@ -191,7 +192,7 @@ impl PolicyFolder {
     }
 }
 
-/// The end of a sentence about a name that does not exist: the near name, or all that do.
+/// Returns the end of a sentence about an unknown name: the near name, or all known names.
 fn near_or_all<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.collect();
     match nearest(name, known.iter().copied()) {
@@ -213,7 +214,7 @@ fn is_template(path: &str) -> bool {
         && path.rsplit_once('.').is_some_and(|(_, ending)| TEMPLATE_ENDINGS.contains(&ending))
 }
 
-/// What is wrong with a template that cannot be rendered whatever its variables are, with the line.
+/// Returns the line and the error of a template that cannot be rendered with any variables.
 fn template_fault(path: &str, content: &[u8]) -> Option<(usize, String)> {
     let Ok(text) = std::str::from_utf8(content) else { return Some((1, "the template is not UTF-8".to_owned())) };
     let error = minijinja::Environment::new().template_from_named_str(path, text).err()?;

@@ -1,16 +1,16 @@
 //! A cookbook: a crate, or a folder of Ruby sources, and all that lies in it.
 //!
 //! A Ruby cookbook's name, version and dependencies are what its metadata says: `metadata.json`, else `metadata.rb`, which
-//! only Ruby can evaluate. A crate's name and version are its package's; cookbooks that must be loaded before it, which
-//! need not be crates that it links, are named in its Cargo.toml:
+//! only Ruby can evaluate. A crate has the name and version of its package. Its Cargo.toml names cookbooks that must be
+//! loaded before it, which it need not link as crates:
 //!
 //! ```toml
 //! [package.metadata.cookbook]
 //! depends = { ntp = ">= 1.2" }
 //! ```
 //!
-//! The artifact carries the folder's files, sources too (errors show the line that failed), but not what cargo and git
-//! keep there, nor what the cookbook's `chefignore` names. The files of a Ruby cookbook are those that Chef counts.
+//! The artifact has all files of the folder, also source code, so that errors can show the line that failed. Files of cargo
+//! and git, and those in the cookbook's `chefignore`, are left out. For a Ruby cookbook the same files count as in Chef.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -30,10 +30,10 @@ use crate::gems::{WantedGem, wanted_gems};
 use crate::ignore::{Ignore, Unusable};
 use artifact::{Language, MAX_FILES, is_component_name};
 
-/// Folders that tools keep beside a cookbook's own files.
+/// Folders of tools beside a cookbook's own files.
 const TOOLS_FOLDERS: [&str; 2] = ["target", ".git"];
 
-/// What a cookbook's files may weigh together, in bytes.
+/// Largest total size of a cookbook's files, in bytes.
 const MAX_BYTES: u64 = 128 << 20;
 
 /// How deep a cookbook's folders may be nested.
@@ -52,9 +52,9 @@ pub(crate) struct Cookbook {
     pub(super) language: Language,
     /// The gems that its metadata name.
     pub(super) gems: Vec<WantedGem>,
-    /// The file that says all this.
+    /// The file with these data: metadata or Cargo.toml.
     pub(super) manifest_path: PathBuf,
-    /// Where in that file the dependencies are.
+    /// The line of the dependencies in that file.
     pub(super) depends_line: usize,
     /// Paths below the folder and contents, sorted.
     pub(crate) files: Vec<(String, Vec<u8>)>,
@@ -85,7 +85,7 @@ struct CookbookTable {
     depends: BTreeMap<String, String>,
 }
 
-/// The file that Chef writes where a cookbook is released, and that counts before `metadata.rb`.
+/// The file that Chef writes when a cookbook is released. It has precedence over `metadata.rb`.
 const METADATA_JSON: &str = "metadata.json";
 
 const METADATA_RB: &str = "metadata.rb";
@@ -122,7 +122,7 @@ impl Cookbook {
     }
 
     fn in_ruby(folder: &HeldFolder, ruby: &mut dyn Ruby) -> Result<Self, AuthorError> {
-        // By Chef's rules, so that the cookbook has the identifier that Chef gives it.
+        // Files are selected by Chef's rules, so that the cookbook has the same identifier as in Chef.
         let mut room = MAX_BYTES;
         let files = crate::policyfile::contents_in(folder, &mut room, MAX_BYTES)
             .map_err(|error| AuthorError::Resolve(Box::new(error)))?;

@@ -1,4 +1,4 @@
-//! `wrun policy new`: a folder that builds and converges as it is.
+//! Creates the folder of a new policy (`wrun policy new`), which builds and converges without changes.
 
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use super::workspace::Member;
 use super::{AuthorError, sdk};
 use artifact::check_policy_name;
 
-/// The SDK's package; a git dependency is found by it, wherever in the repository it lies.
+/// The name of the SDK's package. Cargo finds a git dependency by this name, in any folder of the repository.
 const SDK_PACKAGE: &str = "wrun-sdk";
 
-/// Files of a new policy: where, and what. `@NAME@` and its like are filled in.
+/// Files of a new policy, as path and content. `@NAME@` and similar words are replaced.
 type Skeleton = [(&'static str, &'static str)];
 
 const RUST: &Skeleton = &[
@@ -62,16 +62,16 @@ const SDK_ROW: &str = "| `.wrun/sdk` | the SDK for cookbooks, as `wrun policy bu
 /// The language of a new policy's first cookbook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Start {
-    /// A cargo workspace, with the SDK from there.
+    /// A cargo workspace, with the SDK from this source.
     Rust(SdkSource),
     /// Ruby sources, which need no compiler.
     Ruby,
 }
 
-/// Where the SDK for cookbooks comes from.
+/// The source of the SDK for cookbooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SdkSource {
-    /// This program: it writes its own SDK into the policy's folder.
+    /// wrun itself: it writes its SDK into the policy's folder.
     Carried,
     /// A folder on this machine, the one with the SDK's Cargo.toml.
     Path(PathBuf),
@@ -79,7 +79,7 @@ pub enum SdkSource {
     Git {
         /// The address of the repository.
         url: String,
-        /// A commit, tag or branch; none: the default branch.
+        /// A commit, tag or branch; `None`: the default branch.
         revision: Option<String>,
     },
 }
@@ -141,7 +141,7 @@ pub fn create(folder: &Path, name: &str, start: &Start) -> Result<(), AuthorErro
     if is_carried { sdk::unpack(&home) } else { Ok(()) }
 }
 
-/// The files that make a cargo workspace of a policy that has none: Cargo.toml and src/lib.rs.
+/// Returns the two missing files of a policy without a cargo workspace: Cargo.toml and src/lib.rs.
 pub(super) fn workspace_files(name: &str, policy: &Path, cookbooks: &[Member]) -> (String, String) {
     let place = |one: &Member| one.path.strip_prefix(policy).unwrap_or(&one.path).display().to_string();
     let lines = |line: &dyn Fn(&Member) -> String| cookbooks.iter().map(line).collect::<String>();
@@ -155,7 +155,7 @@ pub(super) fn workspace_files(name: &str, policy: &Path, cookbooks: &[Member]) -
     (manifest, format!("wrun_sdk::policy!({});\n", crates.join(", ")))
 }
 
-/// The package of a policy's component. A policy may be called `core` or `3.1`, a package may not.
+/// The package of a policy's component. Names such as `core` and `3.1` are valid for a policy, but not for a package.
 fn package_name(policy: &str) -> String {
     format!("policy-{}", policy.replace('.', "-"))
 }
@@ -180,8 +180,8 @@ const RESERVED: [&str; 16] = [
     "wrun_sdk",
 ];
 
-/// The name of a new policy's cookbook: the policy's, as far as a crate can be called so. Two policies of one node then do
-/// not have a cookbook of one name.
+/// Returns the name of a new policy's cookbook: the policy's name, changed if a crate cannot have it. So two policies on one
+/// node do not get cookbooks of the same name.
 fn cookbook_name(policy: &str) -> String {
     let plain = policy.to_ascii_lowercase().replace(['.', '-'], "_");
     if RESERVED.contains(&plain.as_str()) {

@@ -1,4 +1,4 @@
-//! What can be wrong with a policy's folder.
+//! The errors of reading, building and creating a policy's folder.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use crate::gems::GemsError;
 use artifact::lock::InvalidAttribute;
 use artifact::{ArtifactError, MAX_FILES, ManifestError};
 
-/// Why there is no policy to be made of a folder.
+/// The reasons why a folder cannot be made a policy.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthorError {
     /// The folder is not a policy's.
@@ -32,7 +32,7 @@ pub enum AuthorError {
         /// What the system said.
         source: std::io::Error,
     },
-    /// Something in a file.
+    /// A line of a file is wrong.
     #[error("{}:{line}: {what}", path.display())]
     Wrong {
         /// The path of the file with the mistake.
@@ -42,10 +42,10 @@ pub enum AuthorError {
         /// What is wrong there.
         what: String,
     },
-    /// Something in the table `needs`.
+    /// The table `needs` is invalid.
     #[error(transparent)]
     Needs(#[from] grants::GrantsError),
-    /// A file or folder itself.
+    /// A file or folder as a whole is wrong.
     #[error("{} {what}", path.display())]
     File {
         /// The file or folder that the sentence is about.
@@ -53,7 +53,7 @@ pub enum AuthorError {
         /// What is wrong with it: the rest of the sentence.
         what: &'static str,
     },
-    /// More than a policy may have.
+    /// A folder exceeds a limit.
     #[error("{} has more than {limit} {of}", path.display())]
     TooMuch {
         /// The folder that has too much.
@@ -63,7 +63,7 @@ pub enum AuthorError {
         /// The things that are too many, such as `files`.
         of: &'static str,
     },
-    /// Cookbooks in Rust without a cargo workspace.
+    /// The policy has cookbooks in Rust, but no cargo workspace.
     #[error(
         "the cookbook in {} is a crate, but {} has no Cargo.toml\n\nhint: a policy with cookbooks in Rust is a cargo \
          workspace; write these two files:\n\n{}\n{}",
@@ -79,7 +79,7 @@ pub enum AuthorError {
         /// The content that src/lib.rs should have.
         library: String,
     },
-    /// A cookbook that the component would be built without.
+    /// A cookbook is not linked, so the component would be built without it.
     #[error(
         "{}: the cookbook {cookbook} is not linked; add it to `[dependencies]`, and to `policy!` in src/lib.rs",
         manifest.display()
@@ -90,7 +90,7 @@ pub enum AuthorError {
         /// The name of the cookbook to link.
         cookbook: String,
     },
-    /// Two cookbooks of one name.
+    /// Two cookbooks have the same name.
     #[error("cookbook {name} is there twice: {} and {}", first.display(), second.display())]
     Twice {
         /// The name that both cookbooks have.
@@ -100,7 +100,7 @@ pub enum AuthorError {
         /// The folder that was found second.
         second: PathBuf,
     },
-    /// An attribute that no policy can have.
+    /// An attribute is not allowed in a policy.
     #[error("{}: [{level}] has an attribute that a policy cannot have", path.display())]
     Attribute {
         /// The path of the policy's file.
@@ -110,7 +110,7 @@ pub enum AuthorError {
         /// The attribute and why it is refused.
         source: InvalidAttribute,
     },
-    /// The parts do not make a policy.
+    /// The manifest of the policy is invalid.
     #[error("{} does not describe a policy", path.display())]
     Manifest {
         /// The path of the policy's file.
@@ -124,16 +124,16 @@ pub enum AuthorError {
         /// The folder that already holds something.
         folder: PathBuf,
     },
-    /// A new policy's name cannot be one.
+    /// The name of a new policy is invalid.
     #[error(transparent)]
     Name(ManifestError),
-    /// Its cookbooks' gems cannot travel.
+    /// The gems of its cookbooks cannot be put into the artifact.
     #[error(transparent)]
     Gems(#[from] GemsError),
-    /// What it includes or takes from elsewhere cannot be resolved.
+    /// Its included policies or its cookbooks from other sources cannot be resolved.
     #[error(transparent)]
     Resolve(Box<crate::policyfile::PolicyfileError>),
-    /// There is no compiler for the crates.
+    /// No compiler for the crates was found.
     #[error(transparent)]
     Toolchain(#[from] ToolchainError),
     /// The crates do not compile.
@@ -152,7 +152,7 @@ impl AuthorError {
     }
 }
 
-/// A file's content below its name, for a person who writes it.
+/// Returns a file's name and its indented content, as a suggestion in a message.
 fn indented(name: &str, content: &str) -> String {
     let lines = content.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("        {line}\n") });
     format!("    {name}\n{}", lines.collect::<String>())

@@ -1,7 +1,7 @@
 //! The gems that a policy's Ruby cookbooks name in their metadata, from a folder beside them.
 //!
-//! Without a folder a policy has no gems, and that is an error only where a cookbook names one that the runtime has not
-//! itself: what is missing is better said here than by a `require` on the node.
+//! Without a folder a policy does not have gems. That is an error only if a cookbook names a gem that the runtime does not
+//! have itself. A missing gem is better reported here than by a failing `require` on the node.
 
 use std::path::Path;
 
@@ -16,12 +16,12 @@ use artifact::GemsEntry;
 use artifact::gems::{COOKBOOK, Gems};
 use artifact::lock::{CookbookIdentifier, FileChecksum};
 
-/// Where gems are unless the policy says.
+/// The default folder of gems.
 const GEMS: &str = "gems";
 
 const LEADS_OUT: &str = "is a link that leads out of the policy's folder: put the gems there, or name their folder as `gems` in policy.toml";
 
-/// Takes the gems that the cookbooks want. `given` goes before what the policy says.
+/// Collects the gems that the cookbooks want. `given` is a folder that overrides the policy's.
 pub(super) fn of_cookbooks(
     settings: &PolicyToml,
     cookbooks: &[Cookbook],
@@ -61,7 +61,7 @@ pub(crate) fn beside(folder: &HeldFolder) -> Result<GemFolder, GemsError> {
     }
 }
 
-/// What cannot be had, at the place that asks for it.
+/// Returns the error about a missing gem, at the line that asks for it.
 fn in_metadata(cookbooks: &[Cookbook], refused: Refused) -> AuthorError {
     match cookbooks.iter().find(|cookbook| cookbook.name == refused.cookbook) {
         None => GemsError::Refused(Box::new(refused)).into(),
@@ -73,7 +73,7 @@ fn in_metadata(cookbooks: &[Cookbook], refused: Refused) -> AuthorError {
     }
 }
 
-/// The line of the metadata that names a gem; the first where none does, since another gem may want it.
+/// Returns the line of the metadata that names a gem, or 1 if no line does, because another gem may need it.
 fn line_of(cookbook: &Cookbook, gem: &str) -> usize {
     let text = plain_files::read_text(&cookbook.manifest_path, MAX_FILE).unwrap_or_default();
     let names = |line: &str| ['"', '\''].iter().any(|quote| line.contains(&format!("{quote}{gem}{quote}")));
@@ -81,7 +81,7 @@ fn line_of(cookbook: &Cookbook, gem: &str) -> usize {
     found.map_or(1, |index| index + 1)
 }
 
-/// What the manifest says of them.
+/// Returns the manifest's entry for the gems.
 pub(crate) fn entry(gems: &Gems) -> Option<GemsEntry> {
     let files: Vec<_> = gems.files().iter().map(|(path, content)| FileChecksum::of(path, content)).collect();
     (!gems.is_empty()).then(|| GemsEntry {
@@ -90,7 +90,7 @@ pub(crate) fn entry(gems: &Gems) -> Option<GemsEntry> {
     })
 }
 
-/// The files as an artifact has them.
+/// Returns the gems' files with their paths in the artifact.
 pub(crate) fn files(gems: Gems) -> impl Iterator<Item = (String, Vec<u8>)> {
     gems.into_files().into_iter().map(|(path, content)| (format!("{COOKBOOK}/{path}"), content))
 }

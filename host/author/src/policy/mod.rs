@@ -11,7 +11,7 @@
 //!
 //! A policy whose cookbooks are all in Ruby needs neither Cargo.toml nor a compiler.
 //!
-//! Everything here can be wrong by the author's hand, so everything says file and line.
+//! The author may make mistakes anywhere, so all errors name file and line.
 
 mod checks;
 mod cookbook;
@@ -57,28 +57,28 @@ use workspace::Workspace;
 /// The largest Cargo.lock, in bytes.
 const MAX_CARGO_LOCK: u64 = 16 << 20;
 
-/// The runtime that Ruby cookbooks are built for, which also evaluates what only Ruby can read.
+/// The Ruby runtime that cookbooks are built for. It also evaluates Ruby files of the policy.
 pub trait Ruby {
-    /// What artifacts will name it by.
+    /// Returns the runtime's name and digest for the manifest.
     ///
     /// # Errors
     /// The reason why it does not exist, as a sentence.
     fn runtime(&mut self) -> Result<Runtime, String>;
 
-    /// What a cookbook's `metadata.rb` says, as Chef writes it to `metadata.json`.
+    /// Evaluates a cookbook's `metadata.rb`, in the form in which Chef writes `metadata.json`.
     ///
     /// # Errors
     /// Why it cannot be evaluated, as a sentence.
     fn metadata(&mut self, cookbook: &Path) -> Result<Value, String>;
 
-    /// Which gems travel: answers [`crate::gems::GemFolder::question`].
+    /// Chooses the gems for the artifact: answers [`crate::gems::GemFolder::question`].
     ///
     /// # Errors
     /// Why it cannot be said, as a sentence.
     fn gems(&mut self, question: Value) -> Result<Value, String>;
 }
 
-/// For folders that are known to have no Ruby cookbook.
+/// A stub without Ruby, for folders that certainly do not have a Ruby cookbook.
 #[derive(Debug)]
 pub struct NoRuby;
 
@@ -108,7 +108,7 @@ pub struct PolicyFolder {
     left_out: Vec<PathBuf>,
     /// The folders of the cookbooks, by name.
     places: BTreeMap<String, PathBuf>,
-    /// What it would be locked to, where that had to be resolved.
+    /// The lock that the policy would get now, if something had to be resolved.
     resolved: Option<Lock>,
 }
 
@@ -121,7 +121,7 @@ impl PolicyFolder {
         Self::read_with(&open_policy(path)?, None, ruby, &Tools::offline())
     }
 
-    /// As [`Self::read`], with gems from another folder than the policy's own, and with what fetches cookbooks and included
+    /// Reads the folder like [`Self::read`], with gems from another folder, and with tools to fetch cookbooks and included
     /// policies.
     ///
     /// # Errors
@@ -197,18 +197,19 @@ impl PolicyFolder {
         self.places.get(name).map(PathBuf::as_path)
     }
 
-    /// What the policy would be locked to, where that had to be resolved: it includes others, or has sources.
+    /// Returns the lock that the policy would get now. `None` if it does not include policies or have sources, so that
+    /// nothing had to be resolved.
     pub(crate) fn resolved(&self) -> Option<&Lock> {
         self.resolved.as_ref()
     }
 
-    /// What the artifact will say about itself.
+    /// Returns the manifest that the artifact will have.
     #[must_use]
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// Compiles the crates, if the policy has any, and makes the artifact. Checks before that what can be seen in the files.
+    /// Checks the files, compiles the policy's crates, if it has any, and makes the artifact.
     ///
     /// # Errors
     /// A file is wrong, there is no compiler, or the crates do not compile.
@@ -245,7 +246,7 @@ impl PolicyFolder {
         }
     }
 
-    /// Makes the artifact around a component that was built of this folder.
+    /// Makes the artifact with a component that was built from this folder.
     ///
     /// # Errors
     /// It is not a component, or speaks another contract.
@@ -267,14 +268,14 @@ pub struct Options<'a> {
 }
 
 impl<'a> Options<'a> {
-    /// A release, with gems from where the policy says.
+    /// Returns the options of a release, with gems from the policy's own folder.
     #[must_use]
     pub fn new(target_folder: &'a Path) -> Self {
         Self { gems: None, target_folder, profile: Profile::Release }
     }
 }
 
-/// Builds a policy's folder to its artifact, which is not yet written anywhere. `compiler` is asked for if the policy has
+/// Builds a policy's folder to its artifact, which is not yet written anywhere. `compiler` is called only if the policy has
 /// crates. Cargo's own messages go to standard error.
 ///
 /// # Errors
@@ -285,7 +286,7 @@ pub fn build(
     ruby: &mut dyn Ruby,
     compiler: &mut dyn FnMut() -> Result<GuestCompiler, ToolchainError>,
 ) -> Result<Artifact, AuthorError> {
-    // Read first: a mistake in policy.toml is told before minutes of compiling.
+    // The folder is read first, so that a mistake in policy.toml is reported before minutes of compiling.
     let policy = PolicyFolder::read_with(&open_policy(folder)?, options.gems, ruby, &Tools::offline())?;
     policy.build(options, compiler)
 }
@@ -302,7 +303,7 @@ pub fn cookbook_folders(policy: &Path) -> Result<Vec<PathBuf>, AuthorError> {
     Ok(folders)
 }
 
-/// Whether a policy includes others, or takes cookbooks from elsewhere: then a lock says what it is made of.
+/// Tells whether a policy includes other policies, or takes cookbooks from other sources. Then a lock has its exact parts.
 ///
 /// # Errors
 /// policy.toml is wrong.
@@ -310,7 +311,7 @@ pub fn needs_resolving(policy: &Path) -> Result<bool, AuthorError> {
     Ok(PolicyToml::read(&open_policy(policy)?)?.needs_resolving())
 }
 
-/// Puts an artifact into a folder as `NAME.wasm`, at once and whole, and returns its path.
+/// Writes an artifact to a folder as `NAME.wasm`, atomically, and returns its path.
 ///
 /// # Errors
 /// The file cannot be written.
@@ -330,7 +331,7 @@ pub fn store_in(artifact: &Artifact, folder: &HeldFolder) -> Result<PathBuf, Aut
     Ok(path)
 }
 
-/// What a policy is made of, with what it includes.
+/// The parts of a policy and of the policies that it includes.
 struct Parts {
     run_list: Vec<String>,
     named_run_lists: Vec<(String, Vec<String>)>,

@@ -1,4 +1,4 @@
-//! Where a policy.toml takes cookbooks from that do not lie in its folder, and the policies that it includes.
+//! Reads the sources of a policy.toml for cookbooks outside of its folder, and the policies that it includes.
 //!
 //! ```toml
 //! [[include]]
@@ -13,7 +13,7 @@
 //! apache = { version = ">= 1.0", git = "https://example.com/apache.git", branch = "main" }
 //! ```
 //!
-//! These are the words of a Policyfile, and what they mean is checked by the same code in `policyfile`.
+//! These are the keys of a Policyfile, and the same code in `policyfile` checks them.
 
 use std::fmt;
 
@@ -46,7 +46,7 @@ const COOKBOOK_KEYS: [&str; 11] = [
 /// The key of a cookbook with the versions that may be taken.
 const VERSION: &str = "version";
 
-/// What `cookbooks` says: folders, or cookbooks by name.
+/// The value of `cookbooks`: folders, or cookbooks by name.
 pub(super) enum WrittenCookbooks {
     /// The only folders of cookbooks, relative to the file.
     Folders(Vec<Spanned<String>>),
@@ -114,19 +114,19 @@ pub(super) struct WrittenSources {
     chef_server: Option<Spanned<toml::Value>>,
 }
 
-/// Where cookbooks come from, beside the policy's own folder.
+/// The sources of cookbooks, besides the policy's own folder.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Origins {
     /// The policies that are included.
     pub(crate) includes: Vec<IncludeSpec>,
-    /// Where cookbooks without a source of their own are looked for, in order.
+    /// The sources that are searched for cookbooks without a source of their own, in order.
     pub(crate) sources: Vec<DefaultSource>,
     /// The cookbooks that are named with a constraint or a source.
     pub(crate) cookbooks: Vec<CookbookSpec>,
 }
 
 impl Origins {
-    /// Checks what a file says.
+    /// Checks the sources and includes of a file.
     pub(super) fn read(
         file: &TomlFile,
         includes: Vec<WrittenInclude>,
@@ -166,7 +166,7 @@ impl Origins {
         options.filter(|options| !options.contains_key("git")).filter_map(|options| options.get("path")?.as_str())
     }
 
-    /// Whether anything is to be resolved: else the cookbooks are the folders beside the file.
+    /// Tells whether there is nothing to resolve: the cookbooks are then only the folders beside the file.
     pub(crate) fn is_empty(&self) -> bool {
         self.includes.is_empty() && self.sources.is_empty() && self.cookbooks.is_empty()
     }
@@ -260,7 +260,7 @@ fn cookbook(file: &TomlFile, name: String, value: &Spanned<toml::Value>) -> Resu
             return Err(file.wrong_on(line, what));
         }
     };
-    // The one version that an address stands for is part of its source.
+    // An address is for exactly one version, so the version is part of the source.
     if let Some(version) =
         version.filter(|_| ["artifactserver", "chef_server"].iter().any(|key| options.contains_key(*key)))
     {

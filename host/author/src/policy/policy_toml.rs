@@ -1,6 +1,6 @@
-//! `policy.toml`: what a policy's author decides, beside the cookbooks.
+//! Reads `policy.toml`, in which a policy's author writes everything besides the cookbooks.
 //!
-//! It says what a Policyfile says, under the same names: [`PolicyToml::model`] is the model of both.
+//! It has the same content as a Policyfile, with the same names: [`PolicyToml::model`] returns the common model.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -24,10 +24,10 @@ use artifact::{MAX_FILES, check_policy_name, is_component_name, ordered};
 
 const FILE: &str = "policy.toml";
 
-/// Where cookbooks are unless `cookbooks` names them one by one.
+/// The folder of cookbooks, if `cookbooks` does not name their folders.
 const COOKBOOKS: &str = "cookbooks";
 
-/// What the file says, checked; items of run lists are in their full form.
+/// The checked content of the file. Items of run lists are in their full form.
 #[derive(Debug)]
 pub(crate) struct PolicyToml {
     pub(super) path: PathBuf,
@@ -42,13 +42,13 @@ pub(crate) struct PolicyToml {
     /// The line of each attribute, by its key with its table.
     pub(super) attribute_lines: BTreeMap<String, u32>,
     pub(super) needs: Needs,
-    /// Where gems are, as written.
+    /// The folder of gems, as written.
     pub(super) gems: Option<String>,
-    /// Gems that metadata name and nothing loads.
+    /// Gems that are named in metadata but not loaded.
     pub(super) without_gems: Vec<String>,
-    /// Where cookbooks come from that do not lie beside it.
+    /// The sources of cookbooks outside of the policy's folder.
     pub(super) origins: Origins,
-    /// The folders of cookbooks, where they are named.
+    /// The folders of cookbooks, if the file names them.
     cookbooks: Option<Vec<Spanned<String>>>,
     file: TomlFile,
 }
@@ -69,7 +69,7 @@ struct Written {
     default: toml::Table,
     #[serde(default)]
     r#override: toml::Table,
-    /// Read by the room that reads grants, which has the same keys.
+    /// The crate `grants` reads this table, which has the same keys as the operator's file.
     #[serde(rename = "needs")]
     _needs: Option<IgnoredAny>,
     gems: Option<String>,
@@ -128,7 +128,7 @@ impl PolicyToml {
         })
     }
 
-    /// What the file says, as a Policyfile would say it. The folders of its cookbooks are not in it.
+    /// Returns the file as the model of a Policyfile, without the folders of its cookbooks.
     pub(crate) fn model(&self) -> Policy {
         let named = self.named_run_lists.iter();
         let named = named.map(|(name, items)| (ListName { name: name.clone(), is_symbol: false }, items.clone()));
@@ -149,7 +149,7 @@ impl PolicyToml {
         }
     }
 
-    /// Whether a resolver has to say which cookbooks the policy has.
+    /// Tells whether the cookbooks have to be resolved, because of includes or other sources.
     pub(crate) fn needs_resolving(&self) -> bool {
         !self.origins.is_empty()
     }
@@ -187,7 +187,7 @@ impl PolicyToml {
                 .collect();
         }
         let Some(names) = names_of_cookbooks(folder)? else {
-            // All of its cookbooks may come from elsewhere.
+            // All cookbooks may come from other sources, so the folder may be absent.
             let (path, source) = (folder.path().join(COOKBOOKS), std::io::ErrorKind::NotFound.into());
             return if self.needs_resolving() { Ok(vec![]) } else { Err(AuthorError::Read { path, source }) };
         };
@@ -196,7 +196,8 @@ impl PolicyToml {
             let path = folder.path().join(&below);
             match folder.below(&below) {
                 Ok(Some(found)) if Cookbook::is_held(&found) => folders.push(path),
-                // The folder may be a stranger's. A cookbook that the file names with its path may lie elsewhere.
+                // The folder may be untrusted, so links that lead out of it are refused. Only a cookbook that the file names
+                // by its path may be in another folder.
                 Err(error) if leads_out(&error) && Cookbook::is_in(&path) => {
                     return Err(AuthorError::File { path, what: LEADS_OUT });
                 }
@@ -302,7 +303,7 @@ mod tests {
 
     #[test]
     fn the_reference_has_every_key_and_no_other() {
-        // The error about a key that does not exist names all that do.
+        // The error about an unknown key lists all known keys.
         let error = toml::from_str::<Written>("no-such-key = 1").err().map(|error| error.message().to_owned()).unwrap();
         let named = error.split_once("expected one of ").unwrap().1;
         let mut known: Vec<_> = named.split(", ").map(|key| key.trim_matches('`').to_owned()).collect();

@@ -1,9 +1,9 @@
-//! The SDK that this program carries, as a folder of the policy: `.wrun/sdk`.
+//! Writes the SDK that is built into wrun to a folder of the policy: `.wrun/sdk`.
 //!
-//! A policy's Cargo.toml asks for `wrun-sdk = "0.1"` and patches it with this folder, which is written by
-//! `wrun policy new` and brought up to date by `wrun policy build`. It lies in the policy's folder and not in a cache
-//! folder of the user's: cargo tells packages apart by their paths below the workspace, so the same policy is built to the
-//! same bytes by every user on every machine; and cargo and editors find it without wrun.
+//! A policy's Cargo.toml asks for `wrun-sdk = "0.1"` and patches it with this folder. `wrun policy new` writes the folder,
+//! and `wrun policy build` updates it. It is in the policy's folder and not in the user's cache, because cargo distinguishes
+//! packages by their paths below the workspace. So every user on every machine builds the same bytes, and cargo and editors
+//! find the SDK without wrun.
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -33,7 +33,7 @@ pub(super) fn requirement() -> &'static str {
 /// The folder of facts in the SDK, below its own.
 const FACTS: &str = "src/testing/facts/";
 
-/// Returns the facts of machines that the SDK brings along for tests: their names, such as `debian-12`, and their JSON.
+/// Returns the machines' facts in the SDK, for tests: names, such as `debian-12`, and JSON.
 pub fn shipped_facts() -> impl Iterator<Item = (&'static str, &'static [u8])> {
     FILES.iter().filter_map(|(path, content)| Some((path.strip_prefix(FACTS)?.strip_suffix(".json")?, *content)))
 }
@@ -41,16 +41,16 @@ pub fn shipped_facts() -> impl Iterator<Item = (&'static str, &'static [u8])> {
 /// Whether a policy's Cargo.toml takes the SDK from [`FOLDER`].
 fn is_wanted(policy: &HeldFolder) -> bool {
     let Ok(text) = policy.read_text("Cargo.toml", MAX_FILE) else { return false };
-    // Cargo says better what is wrong with a Cargo.toml.
+    // Cargo reports errors in a Cargo.toml better.
     let manifest: toml::Table = text.parse().unwrap_or_default();
     let patches = manifest.get("patch").and_then(|patch| patch.get("crates-io"));
     patches.and_then(|patches| patches.get("wrun-sdk")?.get("path")?.as_str()) == Some(FOLDER)
 }
 
-/// Makes the folder of the SDK what this program carries, if the policy's Cargo.toml takes the SDK from there.
+/// Updates the folder of the SDK to the version in this program, if the policy's Cargo.toml takes the SDK from there.
 ///
-/// Files that are right already stay untouched, so that cargo compiles nothing again. If the folder itself is a link, it leads to an
-/// SDK of the author's own and stays as it is; a link inside of it is an error.
+/// Unchanged files are not written, so that cargo does not compile them again. If the folder itself is a link, it leads to
+/// the author's own SDK and is not changed. A link inside the folder is an error.
 ///
 /// # Errors
 /// A file cannot be written.
@@ -58,7 +58,7 @@ pub(super) fn bring_up_to_date(policy: &HeldFolder) -> Result<(), AuthorError> {
     if is_wanted(policy) { unpack(policy) } else { Ok(()) }
 }
 
-/// Writes the folder of the SDK, except for what is right already.
+/// Writes the folder of the SDK, except for unchanged files.
 pub(super) fn unpack(policy: &HeldFolder) -> Result<(), AuthorError> {
     let own = below_policy(policy, OWN)?;
     if own.folder().kind(SDK).is_ok_and(|kind| kind == Some(Kind::Link)) {

@@ -1,4 +1,4 @@
-//! TOML files of authors: read whole, with errors that name file and line.
+//! Reads authors' TOML files, with errors that name file and line.
 
 use std::io::ErrorKind;
 use std::ops::Range;
@@ -35,7 +35,8 @@ impl TomlFile {
                 let starts = text.match_indices('\n').map(|(at, _)| at + 1).collect();
                 Ok(Some(Self { path, text, starts }))
             }
-            // The folder may be a stranger's, and what is wrong is told with the line that it is in.
+            // The folder may be untrusted, and errors quote lines of the file: so a link that leads out of the folder is
+            // refused.
             Err(error) if leads_out(&error) => {
                 let what = "is a link that leads out of its folder: put the file itself there";
                 Err(AuthorError::File { path, what })
@@ -48,7 +49,7 @@ impl TomlFile {
         }
     }
 
-    /// What the file says.
+    /// Parses the text of the file.
     pub(super) fn parse<T: DeserializeOwned>(&self) -> Result<T, AuthorError> {
         toml::from_str(&self.text).map_err(|error: toml::de::Error| {
             let at = error.span().unwrap_or_default().start;
@@ -75,7 +76,7 @@ impl TomlFile {
     /// The keys and the line of each value below a table that is not a table itself.
     pub(super) fn paths_with_lines(&self, table: &str) -> Vec<(Vec<String>, u32)> {
         let mut lines = vec![];
-        // The file has been parsed before; what is wrong with it was said then.
+        // The file has been parsed before, and its errors were reported then.
         let Ok(all) = DeTable::parse(&self.text) else { return lines };
         if let Some((_, value)) = all.get_ref().iter().find(|(key, _)| key.get_ref() == table) {
             self.lines_below(&mut vec![], value, &mut lines);
@@ -105,7 +106,7 @@ impl TomlFile {
         AuthorError::Wrong { path: self.path.clone(), line: usize::try_from(line).unwrap_or(usize::MAX), what }
     }
 
-    /// The same of what is wrong in a model.
+    /// Turns a problem of a model into an error about its line.
     pub(super) fn problem(&self, problem: Problem) -> AuthorError {
         self.wrong_on(problem.line.max(1), problem.what)
     }

@@ -1,5 +1,5 @@
-//! Interfaces that a policy's own code imports although its `[needs]` say nothing of them. A policy may do without: needs only
-//! inform. But operators grant what they read there, and each call is refused on a node whose operator did not know of it.
+//! Finds interfaces that a policy's own code imports although its `[needs]` do not mention them. Needs are only information
+//! and may be incomplete. But operators grant what they read there, and without a grant each call is refused.
 
 use artifact::Artifact;
 use grants::{Needs, keys_of_interfaces};
@@ -8,7 +8,7 @@ use wasmparser::{Parser, Payload};
 use super::PolicyFolder;
 
 impl PolicyFolder {
-    /// Returns a sentence for each interface that the policy's code imports and of which `[needs]` name nothing.
+    /// Returns a sentence for each interface that the policy's code imports but that `[needs]` do not mention.
     pub fn unnamed_needs(&self, artifact: &Artifact) -> Vec<String> {
         let file = self.path().join("policy.toml");
         let sentence = |(interface, keys): (&str, Vec<&str>)| {
@@ -29,7 +29,7 @@ fn unnamed(component: &[u8], needs: &Needs) -> Vec<(&'static str, Vec<&'static s
     keys_of_interfaces().filter(is_unnamed).collect()
 }
 
-/// The names of what a component imports. It has been validated, so that nothing is left out.
+/// Returns the names of a component's imports. The component has been validated, so the list is complete.
 fn imports(component: &[u8]) -> Vec<&str> {
     let mut depth = 0_usize;
     let mut found = Vec::new();

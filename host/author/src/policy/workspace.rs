@@ -1,7 +1,7 @@
-//! The cargo workspace of a policy with cookbooks in Rust: whether it has what its cookbooks need.
+//! Checks the cargo workspace of a policy with cookbooks in Rust.
 //!
-//! Without these checks cargo fails in words that do not mention the policy, or the component is built without a cookbook
-//! and every node that runs it fails.
+//! Without these checks cargo would fail with errors that do not mention the policy. Or the component would be built without
+//! a cookbook and fail on every node.
 
 use std::collections::BTreeSet;
 use std::fs;

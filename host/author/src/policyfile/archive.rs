@@ -1,11 +1,11 @@
 //! Archives of `chef export -a`: a locked policy with its cookbooks, in one compressed file.
 //!
-//! chef-cli leaves `metadata.rb` out of an archive and writes a `metadata.json` instead, so that the identifiers of the lock
-//! cannot be computed from what is in it. So the archive's lock is a statement: its revision is checked, and that each
-//! cookbook is there under its identifier, in its version and with its dependencies. What the files are is said by the
-//! artifact's own digest, which the team signs; the manifest names the archive by its digest.
+//! chef-cli replaces `metadata.rb` by a `metadata.json` in an archive, so the identifiers of the lock cannot be computed from
+//! the archived files. wrun checks the lock's revision, and that each cookbook exists under its identifier, in its version
+//! and with its dependencies. The content of the files is protected by the digest of the artifact, which the team signs. The
+//! manifest names the archive by its digest.
 //!
-//! The archive is a stranger's: see [`unpacked`].
+//! The archive is untrusted: see [`unpacked`].
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -43,7 +43,8 @@ pub struct ArchivedPolicy {
     pub digest: String,
 }
 
-/// Reads an archive and makes the artifact of its policy. `expected`: the archive's SHA-256, if somebody has said it.
+/// Reads an archive and makes the artifact of its policy. `expected`: the SHA-256 that the archive must have, if one is
+/// given.
 ///
 /// # Errors
 /// It is not such an archive, is too large, or its parts do not fit each other.
@@ -125,7 +126,7 @@ fn cookbooks(
     }
 }
 
-/// The recipes of the run lists are there.
+/// Checks that the recipes of the run lists exist.
 fn check_recipes(lock: &Lock, cookbooks: &BTreeMap<String, Read>) -> Result<(), String> {
     let named = lock.named_run_lists.iter().flat_map(|(_, list)| list);
     for item in lock.run_list.iter().chain(named) {

@@ -1,4 +1,4 @@
-//! A cookbook in a folder: what its metadata says, its files as Chef counts them, its identifier.
+//! Reads a cookbook in a folder: its metadata, the files that count for Chef, and its identifier.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ impl LocalCookbook {
         ["metadata.rb", "metadata.json"].iter().any(|file| folder.join(file).exists())
     }
 
-    /// Reads what metadata say. `folder`: the cookbook's, for messages.
+    /// Reads a cookbook's metadata. `folder`: the cookbook's folder, for messages.
     pub(super) fn of_metadata(folder: &Path, metadata: &Value) -> Result<Self, PolicyfileError> {
         let wrong = |what: String| PolicyfileError::Metadata { path: folder.to_owned(), what };
         let text = |key: &str| metadata.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
@@ -71,7 +71,7 @@ impl LocalCookbook {
         })
     }
 
-    /// Checks that it is the cookbook that was meant. `wanted`: how the Policyfile names it.
+    /// Checks that this is the expected cookbook, by name and version.
     pub(super) fn check(&self, name: &str, constraint: &Constraint) -> Result<(), PolicyfileError> {
         let place = self.path.display();
         let version = Version::parse(&self.version, VersionStyle::Cookbook);
@@ -92,8 +92,8 @@ impl LocalCookbook {
 
     pub(super) fn has_recipe(&self, recipe: &str) -> bool {
         let file = |ending: &str| self.path.join("recipes").join(format!("{recipe}.{ending}")).is_file();
-        // Only the component knows the recipes of a crate: they are checked when it was built. A name from a run list has no
-        // slash.
+        // Only the component knows the recipes of a crate, so they are checked after the build. The name of a recipe in Ruby
+        // must not contain a slash.
         self.language == Language::Rust || !recipe.contains('/') && (file("rb") || file("yml"))
     }
 
@@ -212,7 +212,7 @@ fn content(folder: &HeldFolder, path: &str, room: &mut u64, limit: u64) -> Resul
 fn unread(folder: &HeldFolder, path: &str, error: std::io::Error) -> PolicyfileError {
     let path = folder.path().join(path);
     match leads_out(&error) {
-        // The cookbook may be a stranger's, and what it leads to would travel with the policy.
+        // The cookbook may be untrusted, and the linked file would become part of the policy.
         true => PolicyfileError::LeadsOut { path, cookbook: folder.path().to_owned() },
         false => PolicyfileError::Read { path, source: error },
     }
@@ -225,7 +225,7 @@ pub(super) fn files(folder: &HeldFolder) -> Result<Vec<String>, PolicyfileError>
     let mut ignore = Ignore::of_folder_or_above(folder).map_err(unusable)?;
     let mut found = vec![];
     let walked = folder.folder().walk(MAX_FILES, |entry| {
-        // Left out, it would be missed on the node, by whoever runs the policy.
+        // If such a file were left out, it would be missing on the node.
         let not_text = || PolicyfileError::NotText { path: folder.path().join(&entry.path) };
         let relative = entry.text().ok_or_else(not_text)?;
         if entry.kind == Kind::Folder {

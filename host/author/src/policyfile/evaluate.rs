@@ -21,7 +21,8 @@ impl Session<'_> {
         let question = |name| Question::Policyfile(RubyDocument { name, file, source: source.clone() });
         let asked = self.ask(place.home()?.clone(), question)?;
         let answer = asked.map_err(|failure| {
-            // A frame names the file below the name that stands for its folder; a syntax error names its line in the message.
+            // A stack frame names the file below the placeholder name of its folder. A syntax error has its line in the
+            // message.
             let (message, name) = (failure.to_string(), place.file_name());
             let texts = failure.backtrace().iter().map(String::as_str).chain(message.lines());
             let line = texts.filter_map(|text| line_in(text, &name)).next();

@@ -1,4 +1,4 @@
-//! `wrun policy export`: a Chef repository that holds one locked policy, which `chef-client -z` converges.
+//! Exports one locked policy as a Chef repository for `wrun policy export`. `chef-client -z` can converge it.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -24,9 +24,9 @@ use super::{Place, Session, Tools};
 pub struct ExportOptions {
     /// The folder to export to, in full.
     pub folder: PathBuf,
-    /// One compressed file in the folder instead of a tree.
+    /// Whether to write one compressed file into the folder instead of a tree.
     pub archive: bool,
-    /// Replace what an earlier export left.
+    /// Whether to replace an earlier export.
     pub force: bool,
     /// The policy group that the export is for.
     pub group: String,
@@ -41,7 +41,7 @@ pub struct Exported {
     pub target: PathBuf,
 }
 
-/// The folders that only an export has. One before it is replaced as a whole.
+/// The folders that only an export has. Those of an earlier export are replaced.
 const FOLDERS: [&str; 3] = ["cookbook_artifacts", "policies", "policy_groups"];
 
 /// The folder of Chef's configuration, and the file in it that an export has.
@@ -52,7 +52,7 @@ const LOCK: &str = "Policyfile.lock.json";
 
 const README: &str = "README.md";
 
-/// Exports a locked policy. The lock is brought up to date with the cookbooks beside it first, as chef-cli does.
+/// Exports a locked policy. First updates the lock with the current cookbooks in folders, as chef-cli does.
 ///
 /// # Errors
 /// There is no sound lock, a cookbook no longer fits it, or the folder has something in it.
@@ -108,7 +108,7 @@ fn write(staging: &HeldFolder, below: impl AsRef<Path>, content: &[u8]) -> Resul
     staging.write(&below, content).map_err(PolicyfileError::write(staging.path().join(&below)))
 }
 
-/// The group's name becomes a file's.
+/// Checks the group's name, because it becomes the name of a file.
 fn check_group(group: &str) -> Result<(), PolicyfileError> {
     check_file_name(group)
 }
@@ -127,7 +127,7 @@ fn check_folder(folder: &Path, force: bool) -> Result<(), PolicyfileError> {
     if !force {
         return Err(PolicyfileError::NotEmpty { folder: folder.to_owned(), found });
     }
-    // Folders have these two for other reasons, too: then nobody has exported to here.
+    // A folder may have these two files for other reasons. Without the folders of an export they do not belong to one.
     let others = [configuration(folder), folder.join(README)].into_iter().filter(|path| is_there(path)).collect();
     let is_export = FOLDERS.iter().all(|name| folder.join(name).is_dir()) && folder.join(LOCK).is_file();
     let others = listed(others);
@@ -137,7 +137,7 @@ fn check_folder(folder: &Path, force: bool) -> Result<(), PolicyfileError> {
     }
 }
 
-/// Whether something is there, be it a link that leads nowhere.
+/// Tells whether something exists at a path, even a broken link.
 fn is_there(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_ok()
 }
@@ -147,7 +147,8 @@ fn is_folder(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_ok_and(|about| about.is_dir())
 }
 
-/// What an export replaces of Chef's configuration: one file in its folder, or what has the folder's name.
+/// Returns the path that an export replaces for Chef's configuration: one file in the folder `.chef`, or whatever has the
+/// folder's name.
 fn configuration(folder: &Path) -> PathBuf {
     let chef = folder.join(CHEF);
     if is_folder(&chef) { chef.join(CONFIG) } else { chef }
@@ -182,7 +183,7 @@ fn conflicts(folder: &Path) -> Result<Vec<String>, PolicyfileError> {
 type Staged = (LocalCookbook, String);
 
 impl Session<'_> {
-    /// Brings a lock up to date with its cookbooks. Fetched ones must be as they were locked.
+    /// Brings a lock up to date with its cookbooks. Fetched cookbooks must not have changed since they were locked.
     fn refresh(&mut self, place: &Place, lock: &mut Lock) -> Result<Vec<Staged>, PolicyfileError> {
         let mut staged = vec![];
         let mut changed = vec![];
@@ -310,7 +311,7 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
 }
 
-/// Puts the staged export in the place of an earlier one. Other files of [`CHEF`] stay, such as keys.
+/// Replaces an earlier export by the staged one. Other files in [`CHEF`], such as keys, are kept.
 fn move_into(staging: &HeldFolder, target: &HeldFolder) -> Result<(), PolicyfileError> {
     let has_folder = target.folder().kind(CHEF).is_ok_and(|kind| kind == Some(Kind::Folder));
     match has_folder {

@@ -1,4 +1,4 @@
-//! A folder with a policy.toml: what its includes, sources and constraints make of it.
+//! Resolves a folder with a policy.toml: its includes, sources and constraints.
 
 use std::path::{Path, PathBuf};
 
@@ -16,14 +16,14 @@ use crate::policy::PolicyToml;
 /// A policy.toml with everything that it includes.
 #[derive(Debug, Clone)]
 pub(crate) struct Resolved {
-    /// What the policy would be locked to.
+    /// The lock that the policy would get now.
     pub(crate) lock: Lock,
     /// The folders of its cookbooks.
     pub(crate) folders: Vec<PathBuf>,
 }
 
-/// Resolves the policy.toml of a folder as its lock says: included policies and fetched cookbooks stay at the commits that the
-/// lock has. Without a lock, the newest ones are taken. Nothing is written beside it.
+/// Resolves the policy.toml of a folder by its lock: included policies and fetched cookbooks stay at the commits in the lock.
+/// Without a lock, the newest commits are used. The lock is not written.
 pub(crate) fn resolve_folder(home: &HeldFolder, tools: &Tools<'_>) -> Result<Resolved, PolicyfileError> {
     let folder = std::path::absolute(home.path()).map_err(PolicyfileError::read(home.path()))?;
     let place = Place::of(Some(Path::new(super::POLICY_TOML)), &folder)?;

@@ -1,4 +1,4 @@
-//! A locked policy as a release has it: its cookbooks are those that the lock names, and its Policyfile still says the same.
+//! Builds a locked policy for a release. Its cookbooks and its Policyfile must still match the lock.
 
 use std::collections::BTreeMap;
 
@@ -22,10 +22,10 @@ use crate::gems::WantedGem;
 use crate::policy::{AuthorError, Ruby, gem_entry, gem_files, gems_beside};
 use grants::Needs;
 
-/// What an artifact's files may weigh together, in bytes.
+/// Largest total size of an artifact's files, in bytes.
 pub(super) const MAX_BYTES: u64 = 128 << 20;
 
-/// The table of what a policy needs.
+/// The table of a policy's needs.
 const NEEDS: &str = "needs";
 
 /// A policy that is ready to be released.
@@ -60,8 +60,8 @@ pub(super) struct Read {
 }
 
 impl Session<'_> {
-    /// Reads the cookbooks of a lock, which must be as they were locked, as must be what the Policyfile says.
-    /// `text`: the lock's.
+    /// Reads the cookbooks of a lock. They, and the Policyfile, must not have changed since they were locked. `text`: the
+    /// lock's text.
     fn unchanged(&mut self, place: &Place, lock: &Lock, text: &str) -> Result<BTreeMap<String, Read>, PolicyfileError> {
         let mut differences = vec![];
         if place.policyfile.exists() {
@@ -85,7 +85,7 @@ impl Session<'_> {
         for (name, locked) in &lock.cookbooks {
             let located = match self.locate_locked(place, name, locked)? {
                 Ok(located) => located,
-                // Another version than the locked one is a change like others.
+                // A version other than the locked one is reported like other changes.
                 Err(what) => {
                     differences.push(what);
                     continue;
@@ -107,7 +107,7 @@ impl Session<'_> {
     }
 }
 
-/// That a cookbook has other files than a lock says, as a sentence without a period. `text`: the lock's.
+/// Returns the sentence, without a period, that a cookbook's files differ from the lock. `text`: the lock's text.
 pub(super) fn other_identifier(name: &str, read: &Read, locked: &str, text: &str) -> String {
     let (path, identifier) = (read.cookbook.path.display(), &read.identifier);
     format!(
@@ -153,7 +153,7 @@ pub(super) fn build(
     let of_lock = |what: String| PolicyfileError::Cookbook(format!("{}: {what}", place.lock.display()));
     let manifest = Manifest::new(parts).map_err(|error| of_lock(error.to_string()))?;
     let manifest = Manifest { archive, ..manifest };
-    // With gems it is a revision of its own: Chef's policies have none.
+    // With gems the revision differs from the lock's, because Chef's policies do not have gems.
     if gems.is_empty() && manifest.revision_id != lock.revision_id()? {
         return Err(of_lock("its revision is not the one of its content".into()));
     }
@@ -166,8 +166,8 @@ pub(super) fn build(
     opened.map_err(|error| of_lock(text::error_chain(&error)))
 }
 
-/// What the policy needs of a node, from the file beside the Policyfile: a Policyfile itself has no word for it, and chef-cli
-/// would refuse one.
+/// Reads the policy's needs from the file beside the Policyfile. A Policyfile cannot contain them, because chef-cli would
+/// refuse it.
 fn needs(place: &Place) -> Result<Needs, PolicyfileError> {
     let path = place.needs();
     let text = match place.read_text(&path) {

@@ -1,8 +1,8 @@
 //! Policyfiles as their authors use them: evaluated, locked, installed, exported, compared.
 //!
-//! [`policyfile`] decides; here is what reads folders, starts git, downloads and writes locks. A Policyfile is a
-//! stranger's code: it runs in an instance of the Ruby runtime that sees the Policyfile's own folder and nothing else. So does
-//! each cookbook's `metadata.rb`, in an instance of its own: none can change what another says.
+//! The crate [`policyfile`] makes the decisions; this module reads folders, starts git, downloads, and writes locks. A
+//! Policyfile is untrusted code: it runs in an instance of the Ruby runtime that sees only the Policyfile's own folder. Each
+//! cookbook's `metadata.rb` runs in an instance of its own, so none can change the result of another.
 //!
 //! ```text
 //! evaluate     Policyfile.rb, in the Ruby runtime
@@ -88,7 +88,7 @@ use working_tree::WorkingTrees;
 /// The name of a Policyfile where none is given.
 const POLICYFILE: &str = "Policyfile.rb";
 
-/// The file that says the same for cookbooks in Rust and Ruby.
+/// The alternative to a Policyfile, for cookbooks in Rust and Ruby.
 const POLICY_TOML: &str = "policy.toml";
 
 /// The lock of a folder with a policy.toml.
@@ -97,7 +97,7 @@ const FOLDER_LOCK: &str = "policy.lock.json";
 /// The largest Policyfile or lock, in bytes.
 const MAX_TEXT: u64 = 16 << 20;
 
-/// What the author's machine lends to this work.
+/// The tools of the author's machine that this module uses.
 pub struct Tools<'a> {
     /// Opens instances of the Ruby runtime.
     pub readers: &'a dyn Readers,
@@ -110,14 +110,14 @@ pub struct Tools<'a> {
     pub chef_server: Option<ChefServer>,
     /// Keeps what was fetched.
     pub cache: &'a Path,
-    /// Tells a person what is going on, one line at a time.
+    /// Shows the user a line about the work.
     pub say: &'a dyn Fn(&str),
-    /// Tells a person at a terminal what takes time right now; an empty text: nothing any more.
+    /// Shows a user at a terminal the step that takes time now. An empty text ends it.
     pub doing: &'a dyn Fn(&str),
 }
 
 impl Tools<'_> {
-    /// Tools with which nothing can be fetched and no Ruby evaluated: for policies whose cookbooks are crates in folders.
+    /// Returns tools that cannot fetch or evaluate Ruby, for policies whose cookbooks are crates in folders.
     #[must_use]
     pub fn offline() -> Self {
         Self {
@@ -167,7 +167,7 @@ impl Readers for NoReaders {
     }
 }
 
-/// Where a Policyfile and its lock are.
+/// The paths of a Policyfile and its lock.
 #[derive(Debug, Clone)]
 pub struct Place {
     /// The path of the Policyfile.
@@ -176,7 +176,7 @@ pub struct Place {
     pub lock: PathBuf,
     /// The folder that relative paths begin at.
     pub folder: PathBuf,
-    /// The lock was named, not the Policyfile.
+    /// Whether the user named the lock and not the Policyfile.
     pub is_lock: bool,
     /// The folder itself, opened when something in it is read or written first.
     home: OnceCell<HeldFolder>,
@@ -194,7 +194,7 @@ impl Place {
         };
         let path = expanded(named.unwrap_or_else(|| Path::new(usual)), folder);
         let folder = path.parent().unwrap_or(folder).to_owned();
-        // The folders above may have names that are not text.
+        // Folders above may have names that are not UTF-8.
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let (is_toml, is_lock) = (path.ends_with(POLICY_TOML), path.ends_with(FOLDER_LOCK));
         if is_toml || (is_lock && !folder.join("policy.rb").exists()) {
@@ -233,7 +233,7 @@ impl Place {
         read_inside(self.home()?, path.strip_prefix(&self.folder).unwrap_or(path), MAX_TEXT)
     }
 
-    /// The file that says what the policy needs of a node: `Policyfile.needs.toml`.
+    /// Returns the path of the file with the policy's needs: `Policyfile.needs.toml`.
     fn needs(&self) -> PathBuf {
         self.policyfile.with_extension("needs.toml")
     }
@@ -249,7 +249,7 @@ impl Place {
         self.policyfile.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    /// Reads the lock, and checks what it states of its content.
+    /// Reads the lock, and checks that it is consistent.
     fn read_lock(&self) -> Result<Lock, PolicyfileError> {
         own_lock(&self.lock, &self.read_text(&self.lock)?)
     }
@@ -267,7 +267,7 @@ impl Place {
     }
 }
 
-/// Reads the text of a policy's own lock, and checks what it states of its content.
+/// Parses the text of a policy's own lock, and checks that it is consistent.
 fn own_lock(path: &Path, text: &str) -> Result<Lock, PolicyfileError> {
     let place = || path.display().to_string();
     Lock::parse_stated(text).map_err(|invalid| PolicyfileError::Lock {
@@ -277,12 +277,13 @@ fn own_lock(path: &Path, text: &str) -> Result<Lock, PolicyfileError> {
     })
 }
 
-/// One piece of work.
+/// The state of one command.
 struct Session<'a> {
     tools: &'a Tools<'a>,
     repositories: Repositories<'a>,
     working_trees: WorkingTrees,
-    /// The cookbooks whose metadata were read: each needs an instance of its own, and one session asks for them again.
+    /// The cookbooks whose metadata have been read. They are cached, because each needs an instance of its own and is needed
+    /// several times.
     known: BTreeMap<PathBuf, LocalCookbook>,
     /// The key of a Chef server's client.
     client_key: OnceCell<ClientKey>,
@@ -296,13 +297,14 @@ impl<'a> Session<'a> {
         Self { tools, repositories, working_trees, known: BTreeMap::new(), client_key: OnceCell::new(), takes_crates }
     }
 
-    /// Work for a Policyfile or a policy.toml.
+    /// Starts the work for a Policyfile or a policy.toml.
     fn of(place: &Place, tools: &'a Tools<'a>) -> Self {
         Self::new(tools, place.is_toml())
     }
 
-    /// Asks an instance of the Ruby runtime about a folder. The instance sees that folder alone, and answers nothing else: code of
-    /// one folder neither reads another nor changes what others say. `question` gets the name that stands for the folder.
+    /// Asks an instance of the Ruby runtime about a folder. The instance sees only that folder and is used only for this
+    /// question. So code in one folder can neither read another folder nor change its answers. `question` gets the
+    /// placeholder name of the folder.
     fn ask(
         &self,
         folder: HeldFolder,
@@ -316,7 +318,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Reads JSON that anybody may have written: it has no more values than a lock.
+/// Parses untrusted JSON, with the limits of a lock.
 fn bounded_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
     check_json_values(text, MAX_VALUES)?;
     serde_json::from_slice(text).map_err(|error| error.to_string())

@@ -1,4 +1,4 @@
-//! What a lock says against what is there now; the lock of a folder with a policy.toml.
+//! Compares a lock with the current files, and makes the lock of a folder with a policy.toml.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,17 +13,17 @@ use super::paths::{expanded, relative};
 use super::{FOLDER_LOCK, MAX_TEXT, own_lock, read_inside, read_own_text};
 use crate::policy::PolicyFolder;
 
-/// What was found of a lock.
+/// The state of a lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LockState {
-    /// There was no lock: it was made.
+    /// The lock did not exist and was made.
     Made {
         /// The text of the lock.
         text: String,
         /// The path of the lock file.
         path: PathBuf,
     },
-    /// It was there, and fits.
+    /// The lock exists and matches the folder.
     Fits {
         /// The text of the lock.
         text: String,
@@ -40,7 +40,7 @@ impl LockState {
     }
 }
 
-/// Reads the lock of a policy.toml's folder, and makes it where it does not exist. `renew`: an old one is replaced.
+/// Reads the lock of a policy.toml's folder, and makes it if it does not exist. `renew`: replaces an outdated one.
 ///
 /// # Errors
 /// The lock is not sound, or what it locks has changed since: all changes are named.
@@ -62,7 +62,7 @@ pub fn lock_of_folder(policy: &PolicyFolder, renew: bool) -> Result<LockState, P
     Ok(LockState::Made { text, path })
 }
 
-/// The name of the policy that a lock is of.
+/// Returns the name of the policy in a lock.
 ///
 /// # Errors
 /// The lock cannot be read, or is not sound.
@@ -70,7 +70,7 @@ pub fn locked_name(path: &Path) -> Result<String, PolicyfileError> {
     Ok(own_lock(path, &read_own_text(path)?)?.name.unwrap_or_default())
 }
 
-/// What a folder would be locked to whose cookbooks are all its own: there is nothing to choose.
+/// Returns the lock of a folder that has all of its cookbooks itself, so that nothing has to be resolved.
 fn of_folder(policy: &PolicyFolder, folder: &Path) -> Lock {
     let manifest = policy.manifest();
     let folder = expanded(folder, &std::path::absolute(folder).unwrap_or_default());
@@ -115,7 +115,7 @@ pub(super) fn line_of_identifier(text: &str, cookbook: &str) -> String {
     line.map(|line| format!(" (line {line})")).unwrap_or_default()
 }
 
-/// All differences of what a revision is made of, each as a sentence without a period. `text`: the lock's.
+/// Returns all differences that change the revision, each as a sentence without a period. `text`: the lock's text.
 pub(super) fn differences(locked: &Lock, text: &str, now: &Lock) -> Vec<String> {
     let mut found = list_differences(locked, &now.run_list, &now.named_run_lists);
     if locked.name != now.name {

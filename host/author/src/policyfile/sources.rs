@@ -1,4 +1,4 @@
-//! Default sources: where cookbooks come from that have no source of their own.
+//! Reads default sources, for cookbooks without a source of their own.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ const MAX_COOKBOOKS: usize = 10_000;
 /// A default source, read.
 #[derive(Debug)]
 pub(super) struct Opened {
-    /// What the solver sees of it.
+    /// The source as the solver sees it.
     pub(super) source: Source,
     /// The sources of its cookbooks, by name and version.
     pub(super) cookbooks: Cookbooks,
@@ -33,8 +33,8 @@ pub(super) struct Opened {
 type Cookbooks = BTreeMap<(String, String), CookbookSource>;
 
 impl Session<'_> {
-    /// Reads the default sources. `starting_points`: the names from which a policy's cookbooks are reached. `known`: the cookbooks
-    /// that are kept as they are locked; where they and folders have all that is reached, no server is asked.
+    /// Reads the default sources. `starting_points`: the cookbooks that the policy names. `known`: the cookbooks that stay as
+    /// locked. If these and the folders have all reachable cookbooks, no server is asked.
     pub(super) fn sources(
         &mut self,
         place: &Place,
@@ -134,12 +134,12 @@ impl Session<'_> {
         Ok(paths)
     }
 
-    /// The cookbooks side by side in a folder of a Chef repository. Whoever wrote the repository has put them there, links as
-    /// well: none leads out of it. A Policyfile's own `path:` may.
+    /// The cookbooks side by side in a folder of a Chef repository. The repository may be untrusted, so links in it must not
+    /// lead out of it. A `path:` in the Policyfile may lead anywhere.
     fn chef_repo(&mut self, folder: &Path, repository: &Path) -> Result<(Universe, Cookbooks), PolicyfileError> {
         let paths = match HeldFolder::open(repository) {
             Ok(held) => self.cookbooks_in(&held, folder.strip_prefix(repository).unwrap_or(Path::new("")))?,
-            // As in Chef, where it has no cookbooks then.
+            // As in Chef, a missing folder has no cookbooks.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Default::default()),
             Err(source) => return Err(PolicyfileError::Read { path: repository.to_owned(), source }),
         };
@@ -157,7 +157,7 @@ impl Session<'_> {
 enum Read {
     /// Cookbooks in folders of this machine.
     Folders(Opened),
-    /// What a server offers, most of which a policy does not need.
+    /// The list of a server's cookbooks. A policy needs only a few of them.
     Offered {
         name: String,
         offered: Offered,
@@ -181,7 +181,7 @@ impl Read {
         }
     }
 
-    /// What a policy reaches of it.
+    /// Reduces the source to the cookbooks that the policy can reach.
     fn opened(self, reached: &BTreeSet<String>, say: &dyn Fn(&str)) -> Opened {
         let (name, mut offered, preferred, server) = match self {
             Self::Folders(opened) => return opened,

@@ -1,5 +1,5 @@
-//! The folder that an instance of the Ruby runtime may look into while it answers: the Policyfile's or a cookbook's, under a name
-//! that stands for it.
+//! The folder that an instance of the Ruby runtime may read: that of the Policyfile or of a cookbook, under a placeholder
+//! name.
 
 use std::io;
 
@@ -13,7 +13,7 @@ const MAX_DEPTH: usize = 32;
 /// The largest file that is handed over, in bytes.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
-/// The folder in which git keeps a repository, with its remotes' addresses and the tokens in them.
+/// The folder of a git repository. It is hidden, because addresses of remotes may contain tokens.
 const GIT: &str = ".git";
 
 /// A folder with the files that an instance may read.
@@ -71,7 +71,7 @@ fn list(folder: &HeldFolder) -> io::Result<Vec<String>> {
     Ok(found)
 }
 
-/// A file's content. It lies below the folder, without links that lead elsewhere, and is one of those that are listed.
+/// Reads a file. The file must be one of the listed ones and below the folder, also after links are resolved.
 fn read(folder: &HeldFolder, path: &str) -> io::Result<Vec<u8>> {
     let below = folder.without_links(path)?;
     if below.iter().any(|part| part == GIT) {

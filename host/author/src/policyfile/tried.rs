@@ -1,4 +1,4 @@
-//! A Policyfile as its author tries it: with what its folders hold now, at the commits that its lock has.
+//! Builds a Policyfile for trying: with the current content of its folders, and the commits of its lock.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,10 +21,10 @@ use crate::policy::Ruby;
 /// A Policyfile's artifact that was built to be tried.
 #[derive(Debug)]
 pub struct TriedPolicy {
-    /// The artifact that was tried.
+    /// The artifact that was built.
     pub artifact: Artifact,
-    /// The lock, and how what was built differs from it, each as a sentence without a period: `push` would refuse it. `None`: it
-    /// fits.
+    /// The lock and its differences from the artifact, each as a sentence without a period, for which `push` would refuse it.
+    /// `None`: the lock matches.
     pub outdated: Option<(PathBuf, Vec<String>)>,
 }
 
@@ -49,8 +49,8 @@ pub fn local_folders(place: &Place) -> Vec<PathBuf> {
     sources.collect()
 }
 
-/// Builds a Policyfile's artifact to try it. Folders are taken as they are now; what was fetched stays at the commits of the
-/// lock, which must be there. Nothing is written.
+/// Builds a Policyfile's artifact to try it. Cookbooks in folders are used as they are now. Fetched ones stay at the commits
+/// of the lock, which must exist. Nothing is written.
 ///
 /// # Errors
 /// There is no sound lock, or the Policyfile cannot be resolved.
@@ -72,7 +72,7 @@ pub fn tried(place: &Place, tools: &Tools<'_>, ruby: &mut dyn Ruby) -> Result<Tr
     Ok(TriedPolicy { artifact, outdated })
 }
 
-/// Folders of the author's own are tried as they are; what was fetched has to be what its lock names, whoever serves it now.
+/// Refuses fetched cookbooks that differ from the lock. Cookbooks in the author's own folders may differ.
 fn refuse_other_files(
     place: &Place,
     text: &str,

@@ -1,4 +1,4 @@
-//! Changes of declared resources, and the checks of what a guest says of actions and tries, the same for all types.
+//! Changes declared resources, and checks a guest's actions and retries for all types.
 
 use super::{
     Amendment, ContextId, Due, MAX_ACTION_BYTES, MAX_DELAYED, MAX_PER_RESOURCE, MAX_RETRY_DELAY, ROOT, ResourceId,
@@ -61,7 +61,7 @@ impl Run {
         Ok(())
     }
 
-    /// Queues a delayed notification, once per receiver and action. True: it was not queued yet.
+    /// Queues a delayed notification, once per receiver and action. Returns true if it was not queued yet.
     ///
     /// # Errors
     /// Too many are queued, or the policy's memory is used up.
@@ -70,7 +70,7 @@ impl Run {
             return Ok(self.contexts.get_mut(context as usize).is_some_and(|there| there.queue(due)));
         }
         if self.delayed >= MAX_DELAYED {
-            // Final, because what is half declared by now cannot be taken back.
+            // This ends the policy, because a partial declaration cannot be undone.
             let why = format!("queued more than {MAX_DELAYED} delayed actions");
             return Err(GuestLost { policy: self.policy.clone(), why, ..GuestLost::default() }.into());
         }
@@ -105,7 +105,7 @@ impl Run {
         }
     }
 
-    /// The bytes that an amendment adds to its resource, and those that it takes away.
+    /// Returns the bytes that an amendment adds to its resource, and those that it removes.
     pub(super) fn cost_of_amendment(&self, id: ResourceId, amendment: &Amendment) -> Result<(u64, u64), Failure> {
         let resource = self.known(id)?;
         let declaration = &resource.declaration;
@@ -117,14 +117,14 @@ impl Run {
             Amendment::Guard(guard) => (guard_bytes(guard), 0),
             Amendment::Notification(wish) => (wish_bytes(wish, &resource.key), 0),
             Amendment::Actions(actions) => (texts(actions), texts(&declaration.actions)),
-            // Paid for where it is queued.
+            // The queue pays for it.
             Amendment::Delayed(_) => (0, 0),
             Amendment::Retries(..) | Amendment::OnFailure(_) | Amendment::Sensitive(_) => (0, 0),
         })
     }
 }
 
-/// Bytes that a queued notification takes: twice in its context, and once until it is in the journal.
+/// Returns the bytes of a queued notification: twice in its context, and once until it is in the journal.
 pub(super) fn due_bytes(due: &Due) -> u64 {
     let target = match &due.target {
         ResourceRef::Key(key) => text_bytes(key),
@@ -133,14 +133,14 @@ pub(super) fn due_bytes(due: &Due) -> u64 {
     3 * (target + text_bytes(&due.action)) + text_bytes(&due.sender)
 }
 
-/// Whether the names of actions are short enough to be kept.
+/// Checks that the names of actions are not too long.
 pub(super) fn check_actions<'a>(actions: impl IntoIterator<Item = &'a String>) -> Outcome {
     let is_long = actions.into_iter().any(|action| action.len() > MAX_ACTION_BYTES);
     let message = || format!("an action's name has at most {MAX_ACTION_BYTES} bytes");
     if is_long { Err(Failure::raised(ErrorKind::InvalidValue, message())) } else { Ok(()) }
 }
 
-/// Whether a pause between tries is short enough.
+/// Checks that the delay between retries is not too long.
 pub(super) fn check_retry_delay(seconds: u32) -> Outcome {
     if seconds <= MAX_RETRY_DELAY {
         return Ok(());

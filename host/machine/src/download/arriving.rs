@@ -8,16 +8,16 @@ use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
-/// How often is looked whether the policy may go on.
+/// The interval for checking whether the policy may continue.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// How much is read at once, in bytes.
+/// The size of one read, in bytes.
 const CHUNK: usize = 64 << 10;
 
-/// Does something that waits for a server.
+/// Runs code that waits for a server, on a separate thread.
 ///
 /// # Errors
-/// The policy may not go on, or the system has no thread.
+/// The policy must end, or the system cannot create a thread.
 pub(super) fn awaited<T: Send + 'static>(
     account: &Account,
     work: impl FnOnce() -> T + Send + 'static,
@@ -31,10 +31,10 @@ pub(super) fn awaited<T: Send + 'static>(
     handed.map_err(failed)?.next().map_err(failed)?.ok_or_else(|| failed(io::ErrorKind::BrokenPipe.into()))
 }
 
-/// A body that is read on a thread of its own.
+/// A response body that a separate thread reads.
 pub(super) struct Arriving {
     chunks: Handed<io::Result<Vec<u8>>>,
-    /// The chunk that is being handed out, and how much of it was.
+    /// The present chunk, and the number of its bytes that were already returned.
     present: (Vec<u8>, usize),
 }
 
@@ -42,7 +42,7 @@ impl Arriving {
     /// Begins to read.
     ///
     /// # Errors
-    /// The system has no thread.
+    /// The system cannot create a thread.
     pub(super) fn of(mut body: impl Read + Send + 'static, account: &Account) -> io::Result<Self> {
         let chunks = Handed::by(account, move |sender, watch| {
             let mut buffer = vec![0; CHUNK];
@@ -79,7 +79,7 @@ struct Handed<T> {
 }
 
 impl<T: Send + 'static> Handed<T> {
-    /// Starts a thread that hands something over.
+    /// Starts a thread that sends values through a channel.
     fn by(account: &Account, work: impl FnOnce(SyncSender<T>, Watch) + Send + 'static) -> io::Result<Self> {
         let (sender, receiver) = sync_channel(1);
         let watch = Watch::new(account);
@@ -91,7 +91,7 @@ impl<T: Send + 'static> Handed<T> {
         Ok(Self { receiver, watch, account: account.clone() })
     }
 
-    /// What the thread hands over next. `None`: nothing more.
+    /// Returns the next value that the thread hands over, or `None` at the end.
     fn next(&self) -> io::Result<Option<T>> {
         let ended = |ended: Ended| io::Error::new(io::ErrorKind::TimedOut, ended);
         loop {

@@ -1,4 +1,4 @@
-//! Changes that a guest makes in its own language.
+//! Changes to files that a guest's own code makes.
 
 use super::{fault, raised};
 use crate::denied;
@@ -7,11 +7,11 @@ use crate::written;
 use contract::{Applied, MachineChange, MachineError};
 use grants::{Denied, GrantedPath, PolicyGrants};
 
-/// The most bytes of a file that something is added to: the whole of it is written anew, so that it is either its old or
-/// its new self.
+/// Maximum size of a file to append to, in bytes. The host rewrites the whole file, so that a reader sees either the old or
+/// the new content.
 const MAX_APPENDED: u64 = 64 << 20;
 
-/// Checks a change, and makes it unless this is a dry run; the sentence for the report.
+/// Checks a change and makes it, unless this is a dry run. Returns the sentence for the report.
 pub(super) fn apply(
     root: &Root,
     grants: &PolicyGrants,
@@ -25,7 +25,7 @@ pub(super) fn apply(
     Ok(Applied { path: target.proof.path().to_owned(), what })
 }
 
-/// Whether a change is one of what a link leads to, and not of the link.
+/// Tells whether a change applies to the target of a link and not to the link itself.
 pub(super) fn follows(change: &MachineChange) -> bool {
     matches!(
         change,
@@ -37,7 +37,7 @@ pub(super) fn follows(change: &MachineChange) -> bool {
     )
 }
 
-/// The proof for what a path leads to. Whether its directory exists is told only after the grant was found.
+/// Returns the proof for the target of a path. It reports a missing directory only after the grant was found.
 fn manageable(root: &Root, grants: &PolicyGrants, path: &str, follow: bool) -> Result<GrantedPath, MachineError> {
     let place = if follow { root.locate_target(path) } else { root.locate(path) };
     let as_asked = |denial| raised(written::as_asked(denied::denied(denial), path, grants));
@@ -57,7 +57,7 @@ fn manageable(root: &Root, grants: &PolicyGrants, path: &str, follow: bool) -> R
 struct Target<'a> {
     root: &'a Root,
     grants: &'a PolicyGrants,
-    /// As the guest wrote it.
+    /// The path as the guest wrote it.
     path: &'a str,
     proof: GrantedPath,
 }
@@ -120,12 +120,12 @@ impl Target<'_> {
         Ok(sentence)
     }
 
-    /// A denial by a path that the guest wrote.
+    /// Converts a denial to an error that names a path as the guest wrote it.
     fn denied(&self, denial: Denied, written: &str) -> MachineError {
         raised(written::as_asked(denied::denied(denial), written, self.grants))
     }
 
-    /// Asks for what is in a directory that is given to others.
+    /// Requires a grant for the content of a directory that gets another owner, group or mode.
     fn require_giving(&self, given: Given) -> Result<(), MachineError> {
         let place = self.root.locate(self.proof.path()).map_err(fault)?;
         let asked = place.require_giving(self.grants, given).map_err(fault)?;
@@ -147,7 +147,7 @@ impl Target<'_> {
         absent(self.root.site(&self.proof).and_then(|site| site.entry())).map_err(fault)
     }
 
-    /// What a written file gets: the old one's looks, or the asked permission bits if it is new.
+    /// Returns the attributes of a written file: those of the old file, or the requested permission bits if it is new.
     fn new_attributes(&self, mode: u32) -> Result<NewFileAttributes, MachineError> {
         let old = absent(self.root.site(&self.proof).and_then(|site| site.open_file())).map_err(fault)?;
         Ok(match old {
@@ -181,12 +181,13 @@ impl Target<'_> {
         staged.publish(&new_attributes).map_err(fault)
     }
 
-    /// What the policy may not read stays unread under another name.
+    /// Refuses a new name under which the policy could read a file that it may not read now.
     fn keep_unread(&self, old: &str, new: &str) -> Result<(), MachineError> {
         self.grants.read_under_another_name(old, new).map_err(|denial| self.denied(denial, self.path))
     }
 
-    /// A directory takes all that is in it along, so both of its names must be granted with all below them.
+    /// Renames a file or directory. All files in a directory move with it, so both names must be granted with everything
+    /// below.
     fn rename(&self, new: &str, sentence: String, dry_run: bool) -> Result<String, MachineError> {
         let to = manageable(self.root, self.grants, new, false)?;
         self.keep_unread(self.proof.path(), to.path())?;
@@ -197,7 +198,8 @@ impl Target<'_> {
             let below = place.require_below(self.grants, &from).map_err(fault)?;
             below.map_err(|denial| self.denied(denial, self.path))?;
             let to = self.grants.manage_tree(to.path()).map_err(|denial| self.denied(denial, new))?;
-            // Under its new name, too: hidden names are protected where the directory becomes somebody's home.
+            // The check also covers the new name: rules that protect hidden names apply if the directory becomes a home
+            // directory.
             let below = place.require_below(self.grants, &to).map_err(fault)?;
             below.map_err(|denial| self.denied(denial, new))?;
             let names = if self.grants.refuses_reads() { place.names_below().map_err(fault)? } else { vec![] };
@@ -221,7 +223,7 @@ impl Target<'_> {
     }
 }
 
-/// What is done, in the words of the report.
+/// Describes a change for the report.
 pub(super) fn sentence(path: &str, change: &MachineChange) -> String {
     match change {
         MachineChange::Write(..) => format!("write file {path}"),

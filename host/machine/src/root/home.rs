@@ -1,6 +1,6 @@
-//! A new home directory, filled from the skeleton over handles.
+//! Creates a home directory and fills it from the skeleton, by directory handles.
 //!
-//! The directory is closed to everybody until all is in it, so that nobody can lay a link on the way of a copy.
+//! The directory is closed to everybody until it is complete, so that nobody can put a link in the way of a copy.
 
 use super::fault::errno_of;
 use super::site::give;
@@ -17,26 +17,26 @@ use std::io;
 /// The mode of a directory that is still being filled.
 const PRIVATE: u32 = 0o700;
 
-/// How many files and how deep a skeleton may be.
+/// Maximum number of entries and maximum depth of a skeleton.
 const MAX_FILES: usize = 10_000;
 const MAX_LEVELS: usize = 64;
 
-/// Whose a home is, and who may enter it.
+/// Owner, group and mode of a home directory.
 #[derive(Debug, Clone, Copy)]
 pub struct HomeAccess {
-    /// Owner of the directory and of all that is put into it.
+    /// Numeric id of the owner of the directory and its content.
     pub uid: u32,
-    /// The group of the directory and of all in it.
+    /// Numeric id of the group of the directory and its content.
     pub gid: u32,
     /// Permission bits of the directory.
     pub mode: u32,
 }
 
 impl Site {
-    /// Makes a home directory with copies of all that is in the skeleton.
+    /// Creates a home directory with copies of all files of the skeleton.
     ///
     /// # Errors
-    /// Something has the name already; the skeleton cannot be read or is too large; the disk is full.
+    /// An entry of that name exists; the skeleton cannot be read or is too large; the disk is full.
     pub fn make_home(&self, skeleton: Option<&Place>, access: HomeAccess) -> Result<(), Fault> {
         let place = &self.0;
         let make = || {
@@ -64,10 +64,10 @@ fn make_level(parent: &Dir, name: &OsStr) -> io::Result<Dir> {
     if tree::entries(&made)?.is_empty() { Ok(made) } else { Err(Errno::EXIST.into()) }
 }
 
-/// A copy that is under way.
+/// The state of copying a skeleton.
 struct Copy {
     access: HomeAccess,
-    /// How many more names may be copied.
+    /// The number of entries that may still be copied.
     left: usize,
     account: Account,
 }
@@ -103,7 +103,7 @@ impl Copy {
                     let link = to.open_with(&name, &open::to_hold())?;
                     give(&link, Some(self.access.uid), Some(self.access.gid))?;
                 }
-                // Devices, pipes and sockets are nobody's first files.
+                // Devices, pipes and sockets of a skeleton are not copied.
                 _ => {}
             }
         }
@@ -111,7 +111,7 @@ impl Copy {
     }
 }
 
-/// Sets owner and permission bits of what is open; set-id bits are dropped.
+/// Sets owner, group and permission bits of an open file, without set-id bits.
 fn hand_over(handle: impl AsFd, access: HomeAccess, mode: u32) -> io::Result<()> {
     give(&handle, Some(access.uid), Some(access.gid))?;
     Ok(rustix::fs::fchmod(&handle, Mode::from_raw_mode(mode & 0o1777))?)

@@ -1,4 +1,4 @@
-//! Effects: calls with one bare name on the handle of a directory that a proof named.
+//! Effects: calls with one bare name on the handle of a directory for which there is a proof.
 
 use super::fault::{Hint, errno};
 use super::{Entry, Fault, Held, ModeBits, NewFileAttributes, Place, StagedFile, UserNumbers, replace, staging, tree};
@@ -11,11 +11,11 @@ use rustix::fs::{AtFlags, Gid, RenameFlags, Uid};
 use rustix::io::Errno;
 use std::io;
 
-/// A place that may be changed. Made only by [`super::Root`], out of a proof.
+/// A place that may be changed. Only [`super::Root`] creates it, from a proof.
 #[derive(Debug)]
 pub struct Site(pub(super) Place);
 
-/// A directory that may be changed with all that is below it.
+/// A directory that may be changed with everything below it.
 #[derive(Debug)]
 pub struct GrantedSite(Site);
 
@@ -24,10 +24,10 @@ impl GrantedSite {
         Self(Site::new(place))
     }
 
-    /// Removes what is there, a directory with all that is in it. Links are removed, not followed.
+    /// Removes the entry; a directory with its whole content. Links are removed, not followed.
     ///
     /// # Errors
-    /// Something in it cannot be removed, or comes back faster than it is removed.
+    /// An entry cannot be removed, or new ones appear faster than they are removed.
     pub fn remove(&self) -> Result<(), Fault> {
         if self.0.entry()?.kind != super::Kind::Directory {
             return self.0.remove_file();
@@ -49,7 +49,7 @@ impl GrantedSite {
         tree::give_files_of(&handle, (old, new), place.account()).map_err(|errno| self.0.fault(errno, FileCall::Change))
     }
 
-    /// Gives it another name.
+    /// Renames the entry.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -57,28 +57,28 @@ impl GrantedSite {
         self.0.rename(&target.0)
     }
 
-    /// Gives it another name that nothing has yet.
+    /// Renames the entry to a name that does not exist yet.
     ///
     /// # Errors
-    /// The kernel refuses; `EEXIST` if something has the name, `EXDEV` if it is on another file system.
+    /// The kernel refuses; `EEXIST` if the name exists, `EXDEV` if it is on another file system.
     pub fn rename_to_free(&self, target: &Site) -> Result<(), Fault> {
         self.0.may_go(FileCall::Rename)?;
         target.may_go(FileCall::Rename)?;
         rename_to_free(&self.0.0, &target.0)
     }
 
-    /// Takes back a [`rename_to_free`](Self::rename_to_free).
+    /// Reverses a [`rename_to_free`](Self::rename_to_free).
     ///
     /// # Errors
-    /// As there.
+    /// As for [`rename_to_free`](Self::rename_to_free).
     pub fn rename_back(&self, target: &Site) -> Result<(), Fault> {
         rename_to_free(&target.0, &self.0.0)
     }
 
-    /// What is there.
+    /// Returns the entry at this site.
     ///
     /// # Errors
-    /// Nothing, or it may not be looked at.
+    /// The entry does not exist, or may not be read.
     pub fn entry(&self) -> Result<Entry, Fault> {
         self.0.entry()
     }
@@ -89,15 +89,15 @@ impl Site {
         Self(place)
     }
 
-    /// What is there.
+    /// Returns the entry at this site.
     ///
     /// # Errors
-    /// Nothing, or it may not be looked at.
+    /// The entry does not exist, or may not be read.
     pub fn entry(&self) -> Result<Entry, Fault> {
         self.0.entry()
     }
 
-    /// Opens the regular file that is there, for reading.
+    /// Opens the regular file at this site for reading.
     ///
     /// # Errors
     /// As [`Place::open_file`].
@@ -105,10 +105,10 @@ impl Site {
         self.0.open_file()
     }
 
-    /// Makes a directory; the file mode creation mask applies.
+    /// Creates a directory, subject to the file mode creation mask.
     ///
     /// # Errors
-    /// The kernel refuses; `EEXIST` if something is there.
+    /// The kernel refuses; `EEXIST` if an entry exists.
     pub fn make_directory(&self, mode: ModeBits) -> Result<(), Fault> {
         self.0.spend_entry()?;
         let mut builder = DirBuilder::new();
@@ -128,7 +128,7 @@ impl Site {
         self.hold()?.refuse_inherited_lists()
     }
 
-    /// Removes a file, a link, anything but a directory.
+    /// Removes a file, a link, or any other entry except a directory.
     ///
     /// # Errors
     /// The kernel refuses; `EISDIR` for a directory.
@@ -145,17 +145,17 @@ impl Site {
         self.0.parent.remove_dir(&self.0.name).map_err(|error| self.refused(&error, FileCall::RemoveDirectory))
     }
 
-    /// Makes a symbolic link that says `text`. What it says is not looked at: whoever follows it later is checked then.
-    /// `replace`: in place of a file or a link, in one step.
+    /// Creates a symbolic link with the text `text`. The text is not checked; a grant is checked when the link is used later.
+    /// If `replace` is true, it replaces a file or a link in one step.
     ///
     /// # Errors
-    /// The kernel refuses; `EEXIST` if something is there, `EISDIR` if a directory is to be replaced.
+    /// The kernel refuses; `EEXIST` if an entry exists, `EISDIR` if it would replace a directory.
     pub fn make_link(&self, text: &str, replace: bool) -> Result<(), Fault> {
         self.name_it(replace, FileCall::LinkSymbolic, |name| self.0.parent.symlink_contents(text, name))
     }
 
-    /// Makes a further name for the file at another site; both are granted, since either name changes the one file.
-    /// `replace`: in place of a file or a link, in one step.
+    /// Creates another name (hard link) for the file at another site. Both sites are granted, because a change under either
+    /// name changes the file. If `replace` is true, it replaces a file or a link in one step.
     ///
     /// # Errors
     /// As [`make_link`](Self::make_link).
@@ -164,7 +164,8 @@ impl Site {
         self.name_it(replace, FileCall::LinkHard, |name| from.parent.hard_link(&from.name, &to.parent, name))
     }
 
-    /// Makes something under this name; or under another and then renames it, so that the name always leads somewhere.
+    /// Creates an entry under this name. To replace one, it creates it under another name and renames it, so that the name
+    /// always exists.
     fn name_it(&self, replace: bool, call: FileCall, make: impl Fn(&str) -> io::Result<()>) -> Result<(), Fault> {
         self.may_go(call)?;
         self.0.spend_entry()?;
@@ -179,7 +180,7 @@ impl Site {
         })
     }
 
-    /// Gives a file or a link another name; what has that name is replaced.
+    /// Renames a file or a link, and replaces an existing entry of the new name.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -191,7 +192,7 @@ impl Site {
         renamed.map_err(|error| self.refused(&error, FileCall::Rename))
     }
 
-    /// Refuses an effect that would take away, or put a link in the place of, what is mounted at the next start.
+    /// Refuses an effect that would remove, or replace by a link, a path that is mounted at the next start.
     fn may_go(&self, call: FileCall) -> Result<(), Fault> {
         self.0.boot_mounts.check(self.0.real()).map_err(|errno| {
             let fault = Fault::new(errno, call, self.0.real());
@@ -207,7 +208,7 @@ impl Site {
         Held::of(self)
     }
 
-    /// Sets last access and last change, in seconds since 1970; none: now.
+    /// Sets the times of last access and last change, in seconds since 1970; `None` means now.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -224,18 +225,19 @@ impl Site {
         set().map_err(|error: io::Error| self.refused(&error, FileCall::Change))
     }
 
-    /// Begins a new file beside this site, for [`StagedFile::publish`] to put in place.
+    /// Starts a new file beside this site, for [`StagedFile::publish`].
     ///
     /// # Errors
-    /// It cannot be made.
+    /// The file cannot be created.
     pub fn stage(&self, creation_mode: ModeBits) -> Result<StagedFile, Fault> {
         replace::stage(&self.0, creation_mode)
     }
 
-    /// Puts content in place in one step, dressed before anyone can see it.
+    /// Replaces the content in one step, with all attributes set before anyone can see it.
     ///
     /// # Errors
-    /// It cannot be written or put in place; then all is as before.
+    /// The file cannot be written or renamed; then the target is as before. Only if the content was written in place, the
+    /// target may have a part of it.
     pub fn write(
         &self,
         content: &[u8],
@@ -256,14 +258,14 @@ impl Site {
     }
 }
 
-/// A moment, which may lie before 1970.
+/// Returns the time for a number of seconds, which may be negative (before 1970).
 fn since_1970(seconds: i64) -> io::Result<SystemTime> {
     let (epoch, distance) = (SystemClock::UNIX_EPOCH, Duration::from_secs(seconds.unsigned_abs()));
     let moment = if seconds < 0 { epoch.checked_sub(distance) } else { epoch.checked_add(distance) };
     moment.ok_or_else(|| Errno::OVERFLOW.into())
 }
 
-/// Sets owner and group of what an open descriptor holds, links too.
+/// Sets owner and group of the file behind an open descriptor, also of a link.
 pub(super) fn give(handle: impl AsFd, uid: Option<u32>, gid: Option<u32>) -> Result<(), Errno> {
     rustix::fs::chownat(handle, "", uid.map(Uid::from_raw), gid.map(Gid::from_raw), AtFlags::EMPTY_PATH)
 }

@@ -1,4 +1,4 @@
-//! Directories as a whole: listing and removing what is below, over handles, links never followed.
+//! Whole directories: lists and removes their content over handles, and never follows links.
 
 use super::fault::{errno, errno_of};
 use super::site::give;
@@ -11,31 +11,31 @@ use rustix::io::Errno;
 use std::ffi::OsString;
 use std::io;
 
-/// How many names below one directory are listed or removed by one resource. Bounds memory; far above what a resource
-/// that manages a tree has.
+/// Maximum number of names below one directory that a resource lists or removes. It limits memory, and is far above the size
+/// of trees that resources manage.
 pub(super) const MAXIMUM_ENTRIES: usize = 1_000_000;
 
-/// How deep a tree may be: each level costs an open handle.
+/// Maximum depth of a tree. Each level needs an open handle.
 const MAXIMUM_LEVELS: usize = 512;
 
-/// Counts a name that was looked at.
+/// Charges one unit of work for a name.
 fn looked_at(account: &Account) -> Result<(), Errno> {
     account.work(1).map_err(|ended| errno_of(&ended))
 }
 
-/// Counts a directory that was opened. One too many ends the step.
+/// Counts an open directory. Fails if there are too many.
 pub(super) fn opened(account: &Account) -> Result<OpenFile, Errno> {
     let open = account.open_file();
     account.verdict().map_err(|ended| errno_of(&ended))?;
     Ok(open)
 }
 
-/// The names in an open directory, sorted.
+/// Returns the sorted names in an open directory.
 pub(super) fn names(directory: &Dir) -> Result<Vec<String>, Errno> {
     Ok(entries(directory)?.into_iter().map(|(name, _)| name.to_string_lossy().into_owned()).collect())
 }
 
-/// Names and what they are, sorted by name.
+/// Returns names and kinds, sorted by name.
 pub(super) fn entries(directory: &Dir) -> Result<Vec<(OsString, Kind)>, Errno> {
     let mut found = Vec::new();
     for entry in directory.entries().map_err(|error| errno(&error))? {
@@ -56,7 +56,7 @@ fn kind_of(entry: &DirEntry) -> io::Result<Kind> {
     })
 }
 
-/// All paths below an open directory, what is in a directory before the directory itself.
+/// Returns all paths below an open directory. The content of a directory comes before the directory itself.
 pub(super) fn descendants(directory: &Dir, real: &str, account: &Account) -> Result<Vec<(String, Kind)>, Errno> {
     let mut found = Vec::new();
     let exact = |name: OsString| name.into_string().map_err(|_| Errno::ILSEQ);
@@ -64,7 +64,8 @@ pub(super) fn descendants(directory: &Dir, real: &str, account: &Account) -> Res
     Ok(found)
 }
 
-/// All names below an open directory, to be looked at and not to be opened: what is not UTF-8 in them is replaced.
+/// Returns all names below an open directory. They are for checks and not for opening, because parts that are not UTF-8 are
+/// replaced.
 pub(super) fn names_below(directory: &Dir, account: &Account) -> Result<Vec<String>, Errno> {
     let mut found = Vec::new();
     let lossy = |name: OsString| Ok(name.to_string_lossy().into_owned());
@@ -99,8 +100,8 @@ fn collect(
     Ok(())
 }
 
-/// The first of an open directory and those below it for which `is_odd` holds, as its path. What has the name `except` in it is
-/// left out.
+/// Returns the path of the first directory, at or below an open one, for which `is_odd` is true. It skips the entry `except`
+/// of the open directory.
 pub(super) fn find_directory(
     directory: &Dir,
     real: &str,
@@ -112,10 +113,10 @@ pub(super) fn find_directory(
     search.level(directory, real, except, 0)
 }
 
-/// A search of a tree of directories.
+/// The state of a search in a directory tree.
 struct Search<'a> {
     is_odd: &'a dyn Fn(&Dir) -> Result<bool, Errno>,
-    /// How many names were seen.
+    /// The number of names seen so far.
     seen: usize,
     account: &'a Account,
 }
@@ -147,7 +148,7 @@ impl Search<'_> {
     }
 }
 
-/// Empties an open directory.
+/// Removes the content of an open directory.
 pub(super) fn empty(directory: &Dir, account: &Account) -> Result<(), Errno> {
     empty_level(directory, 0, account)
 }

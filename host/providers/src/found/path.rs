@@ -1,4 +1,4 @@
-//! What was found at a path, and whether it is still there.
+//! The state that was found at a path, and the check whether it is unchanged.
 
 use super::{Found, Thing, changed_meanwhile};
 use crate::withheld::Withheld;
@@ -6,100 +6,101 @@ use contract::Raised;
 use machine::digest::Digest;
 use machine::root::{Entry, Fault, Held, Kind, Place, Root, Site, absent};
 
-/// How much of what is at a path must still be as it was.
+/// The parts of a path's state that must be unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Still {
-    /// It is the same file, directory or link. Others may have written to it: a log that is removed is still that log.
+    /// The file, directory or link is the same. Its content may have changed: a log file that is removed is still that log
+    /// file.
     Itself,
-    /// Its owner, group and mode are the same, too.
+    /// Also the owner, group and mode are the same.
     Access,
-    /// So are its size, and the time of its last change.
+    /// Also the size and the time of the last change are the same.
     Whole,
 }
 
-/// What was found at a real path.
+/// The state that was found at a real path.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FoundPath {
-    /// `None`: nothing was there.
+    /// The entry. `None`: it did not exist.
     entry: Option<Entry>,
-    /// The digest of a file's content, where planning has read it.
+    /// The digest of a file's content, if planning has read it.
     content: Withheld<Option<Digest>>,
-    /// The text of a symbolic link, where planning has read it.
+    /// The text of a symbolic link, if planning has read it.
     says: Option<String>,
-    /// The content is a secret, which an earlier sensitive resource of a dry run would write.
+    /// True if the content is a secret that an earlier sensitive resource of a dry run would write.
     is_secret: bool,
 }
 
 impl FoundPath {
-    /// Nothing was at the path.
+    /// Returns the state of a path that did not exist.
     pub(crate) fn absent() -> Self {
         Self::default()
     }
 
-    /// Something was at the path.
+    /// Returns the state of a path with this entry.
     pub(crate) fn of(entry: Entry) -> Self {
         Self { entry: Some(entry), ..Self::default() }
     }
 
-    /// Looks at a path; a link is not followed, but read.
+    /// Reads the state of a path. A link is not followed, but its text is read.
     ///
     /// # Errors
-    /// It may not be looked at.
+    /// The path may not be read.
     pub(crate) fn look(root: &Root, path: &str) -> Result<Self, Fault> {
         let Some(place) = absent(root.locate(path))? else { return Ok(Self::absent()) };
         Ok(absent(place.entry())?.map(|entry| Self::at(&place, entry)).unwrap_or_default())
     }
 
-    /// What is at a place that was looked at; a link is read.
+    /// Returns the state of a place with a known entry. The text of a link is read.
     pub(crate) fn at(place: &Place, entry: Entry) -> Self {
         let found = Self::of(entry);
         if entry.kind == Kind::Link { found.saying(&place.read_link().unwrap_or_default()) } else { found }
     }
 
-    /// The same file, whose content has this digest.
+    /// Adds the digest of the file's content.
     #[must_use]
     pub(crate) fn with_content(self, digest: Option<Digest>) -> Self {
         Self { content: Withheld(digest), ..self }
     }
 
-    /// The same file, whose content is secret if `is_secret` says so.
+    /// Marks the content as secret if `is_secret` is true.
     #[must_use]
     pub(crate) fn secret_if(self, is_secret: bool) -> Self {
         Self { is_secret, ..self }
     }
 
-    /// The same link, which says this.
+    /// Adds the text of the link.
     #[must_use]
     pub(crate) fn saying(self, text: &str) -> Self {
         Self { says: Some(text.to_owned()), ..self }
     }
 
-    /// Whether something was there.
+    /// Tells whether the path existed.
     pub(crate) fn is_there(&self) -> bool {
         self.entry.is_some()
     }
 
-    /// The size of what was there, in bytes.
+    /// Returns the size of the entry, in bytes.
     pub(crate) fn size(&self) -> u64 {
         self.entry.map_or(0, |entry| entry.size)
     }
 
-    /// The digest of the content that was there, where planning has read it.
+    /// Returns the digest of the content, if planning has read it.
     pub(crate) fn content(&self) -> Option<&Digest> {
         self.content.0.as_ref()
     }
 
-    /// As the only thing that an operation changes, by its real path.
+    /// Returns the state of an operation that changes only this path.
     pub(crate) fn found(&self, real: &str) -> Found {
         Found::of([self.thing(real)]).secret_if(self.is_secret)
     }
 
-    /// As a thing, by its real path.
+    /// Returns the state as a thing, named by its real path.
     pub(crate) fn thing(&self, real: &str) -> Thing {
         let Some(entry) = &self.entry else { return Thing::absent("path", real) };
         let thing = Thing::new("path", real).with("presence", entry.kind.words());
         let thing = match entry.kind {
-            // The kernel ignores the bits of a link.
+            // The kernel ignores the permission bits of a link.
             Kind::Link => thing.with_any("to", self.says.clone()),
             _ => thing.with("mode", format!("{:o}", entry.mode)),
         };
@@ -113,7 +114,7 @@ impl FoundPath {
     /// Opens what was found at the path, so that nobody can exchange it any more.
     ///
     /// # Errors
-    /// [`contract::ErrorKind::ChangedMeanwhile`]; or it may not be looked at.
+    /// [`contract::ErrorKind::ChangedMeanwhile`]; or the path may not be read.
     pub(crate) fn hold<'a>(&self, still: Still, site: &'a Site, path: &str) -> Result<Held<'a>, Raised> {
         let held = absent(site.hold())?;
         let now = held.as_ref().map(Held::entry).transpose()?;
@@ -121,7 +122,7 @@ impl FoundPath {
         held.ok_or_else(|| changed_meanwhile(path, "there is nothing now"))
     }
 
-    /// Fails unless what is at the path now is what was found.
+    /// Fails if the present entry differs from the found one.
     ///
     /// # Errors
     /// [`contract::ErrorKind::ChangedMeanwhile`]; or it may not be looked at.
@@ -155,7 +156,7 @@ fn is_still(still: Still, found: &Entry, now: &Entry) -> bool {
     let thing = |entry: &Entry| (entry.kind, entry.identity);
     let access = |entry: &Entry| (entry.uid, entry.gid, entry.mode);
     let content = |entry: &Entry| (entry.size, entry.modified, entry.modified_nanos);
-    // What lies in a directory is not part of its own state.
+    // The content of a directory does not count as part of its own state.
     let is_directory = found.kind == Kind::Directory;
     thing(found) == thing(now)
         && (still == Still::Itself || access(found) == access(now))

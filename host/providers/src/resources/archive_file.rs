@@ -1,8 +1,8 @@
-//! `archive_file`: unpacks an archive that is on the node.
+//! `archive_file`: unpacks an archive on the node.
 //!
-//! As in Chef, it is the destination that decides: if it is there, nothing is unpacked unless `overwrite` says so. Unlike
-//! Chef, entries that lead out of the destination are refused, and so is one that leads through a link which the archive
-//! itself brought; both are how archives attack whoever unpacks them.
+//! As in Chef, the destination decides: if it exists, nothing is unpacked unless `overwrite` is set. Unlike Chef, wrun
+//! refuses entries that lead out of the destination, and entries that lead through a link from the archive. Malicious
+//! archives use both.
 
 mod meter;
 mod reader;
@@ -50,7 +50,7 @@ impl Provider for ArchiveFile {
         Ok(plan)
     }
 
-    /// Owners are set each time, and what is to be overwritten is.
+    /// Owners are set in every run, and entries with `overwrite` are unpacked in every run.
     fn settles(&self, _action: &str) -> bool {
         false
     }
@@ -63,7 +63,7 @@ enum Overwrite {
     IfDifferent,
 }
 
-/// What is kept of an archive's entries.
+/// The attributes of an archive's entries that are restored.
 #[derive(Debug, Clone, Copy, Default)]
 struct Options {
     time: bool,
@@ -91,7 +91,7 @@ impl Options {
         }
     }
 
-    /// Whether what is there stays.
+    /// Tells whether an existing entry stays.
     fn spares(self, there: Option<Entry>, item: &Item) -> bool {
         let newer = |entry: Entry| entry.modified >= item.modified;
         there.is_some_and(|entry| self.no_overwrite || (self.no_overwrite_newer && newer(entry)))
@@ -102,7 +102,7 @@ impl Options {
 struct Task {
     path: String,
     archive: Archive,
-    /// The archive's real path, and the file as it was when it was opened.
+    /// The archive's real path, and its state when it was opened.
     found: FoundArchive,
     destination: String,
     /// The destination's real path.
@@ -114,7 +114,7 @@ struct Task {
     overwrite: Overwrite,
 }
 
-/// The plan for an archive that an earlier resource of a dry run would have brought.
+/// Returns the plan for an archive that an earlier resource of a dry run would create.
 fn still_to_come(properties: &ArchiveFileProperties, destination: &str, view: &View<'_>) -> Result<Plan, Raised> {
     let path = properties.path.as_str();
     let future_place = view.future_place(destination, |grants, real| grants.manage_tree(real).map(drop))?;
@@ -138,7 +138,7 @@ fn assumed(path: &str) -> Certainty {
 }
 
 impl Task {
-    /// Opens the archive, or gives the whole plan. In a dry run it may be one that would be there by now.
+    /// Opens the archive, or returns the whole plan. In a dry run an earlier resource may create the archive.
     fn read(wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Result<Self, Plan>, Raised> {
         let properties: ArchiveFileProperties = asked::properties(wanted)?;
         let path = properties.path.clone();
@@ -194,21 +194,21 @@ impl Task {
         Ok(Step::new(Change::new(sentence), Operation::MakeDestination(operation)))
     }
 
-    /// Whether an entry is missing on disk, or changed at another time than on disk.
+    /// Tells whether an entry is missing on disk, or has another time of change there.
     fn differs(&mut self, view: &View<'_>) -> Result<bool, Raised> {
         let base = self.real.trim_end_matches('/').to_owned();
         let mut differs = false;
         self.archive.each(&mut |item, _content| {
-            // What a link leads to and may not be looked at is taken for another.
+            // If the policy may not read the target of a link, the entry counts as different.
             let entry = view.seen_target(&format!("{base}/{}", item.path)).transpose()?.flatten();
-            // Archives know whole seconds.
+            // Archives store times in whole seconds.
             differs |= entry.is_none_or(|entry| (entry.modified, entry.modified_nanos) != (item.modified, 0));
             Ok(())
         })?;
         Ok(differs)
     }
 
-    /// Asks for the right to each entry, then unpacks them one by one.
+    /// Checks the right to each entry, and returns the step that unpacks them one by one.
     fn unpack(&mut self, view: &View<'_>) -> Result<Step, Raised> {
         let mut works = Vec::new();
         let mut directories = vec![];
@@ -244,7 +244,7 @@ impl Task {
         Ok(())
     }
 
-    /// Owner and group of all that is in the archive.
+    /// Returns the step that sets owner and group of all entries.
     fn give_away(&mut self, view: &View<'_>) -> Result<Step, Raised> {
         let (owner, group) = (self.owner.clone(), self.group.clone());
         let Options { uid, gid, .. } = self.options;
@@ -257,7 +257,7 @@ impl Task {
             let given = Given { uid, gid, mode: None };
             let found = require_giving(path.path(), given, view)?;
             let original = match &item.kind {
-                // The file of a further name may be there already, with names elsewhere.
+                // The file of a hard link may already exist, with names elsewhere.
                 Kind::HardLink(original) => require_giving(&format!("{base}{original}"), given, view)?,
                 _ => None,
             };
@@ -275,7 +275,7 @@ impl Task {
     }
 }
 
-/// The number of a user or group; none: a dry run assumes that there will be one.
+/// Returns the numeric id of a user or group, or `None` if a dry run assumes that it will exist.
 fn number_of(kind: &str, name: &str, view: &mut View<'_>) -> Result<Option<u32>, Raised> {
     let why_run = view.why_run;
     let users = view.users();
@@ -289,22 +289,22 @@ fn number_of(kind: &str, name: &str, view: &mut View<'_>) -> Result<Option<u32>,
     }
 }
 
-/// The folders that lead to an entry, outermost first.
+/// Returns the folders above an entry, outermost first.
 fn parents(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').filter_map(move |(at, _)| path.get(..at))
 }
 
-/// What an entry takes besides its paths: its cells, with those of the rights to it.
+/// The memory for an entry besides its paths, in bytes, including the proofs for it.
 const ENTRY_BYTES: u64 = 512;
 
 /// How often a path is held: by itself, in the rights to it, and as that of a directory that was made.
 const PATH_COPIES: u64 = 4;
 
-/// Pays for the names of an archive that are held, with the paths that are made of them.
+/// Charges the account for the names of an archive in memory, and for the paths that are built from them.
 #[derive(Debug)]
 struct Names {
     paid: Receipt,
-    /// Bytes of the folder that all is unpacked into.
+    /// The length of the destination's path, in bytes.
     base: usize,
 }
 

@@ -1,4 +1,4 @@
-//! `directory`: that there is a directory, and who may use it.
+//! `directory`: creates and removes directories, and sets their owner, group and mode.
 
 use super::asked;
 use super::file_content::{Access, access_step, assumption};
@@ -40,11 +40,11 @@ impl Provider for Directory {
     }
 }
 
-/// What is wanted of one directory.
+/// The declaration of one directory.
 pub(super) struct DirectoryWish<'a> {
     /// The path as the cookbook wrote it.
     pub(super) path: &'a str,
-    /// Parents are made, contents removed.
+    /// True if `create` also creates missing parents and `delete` also removes the content.
     pub(super) recursive: bool,
     pub(super) access: Access<'a>,
     /// The resource as `type[name]`, for messages.
@@ -52,7 +52,7 @@ pub(super) struct DirectoryWish<'a> {
 }
 
 impl<'a> DirectoryWish<'a> {
-    /// What a resource wants of its own directory.
+    /// Creates the declaration from a resource's own properties.
     pub(super) fn of(properties: &'a DirectoryProperties, wanted: &Wanted<'_>) -> Self {
         let DirectoryProperties { path, recursive, owner, group, mode } = properties;
         Self {
@@ -64,8 +64,8 @@ impl<'a> DirectoryWish<'a> {
     }
 }
 
-/// Plans `create`. `made`: real paths of directories that the same plan makes before; the new ones are added. If it is denied,
-/// the denials of all that it would make are recorded at once.
+/// Plans `create`. `made` has the real paths of directories that the same plan creates before; new ones are added. If the
+/// plan is denied, the denials of all directories that it would create are recorded at once.
 pub(super) fn plan_create(
     wish: &DirectoryWish<'_>,
     view: &mut View<'_>,
@@ -81,13 +81,13 @@ pub(super) fn plan_create(
     planned
 }
 
-/// An outcome whose denial is in the words of the policy. Whatever is looked for later has no part in how it is worded.
+/// Rewords a denial in the policy's own words. It is done at once, so that later lookups do not influence the wording.
 pub(super) fn worded<T>(outcome: Result<T, Raised>, view: &View<'_>) -> Result<T, Raised> {
     outcome.map_err(|raised| as_written(raised, view.grants, view.root))
 }
 
-/// Asks for a directory and its parents, as far as they are missing and would be made. The policy hears of none of them, so
-/// that it does not learn which are missing.
+/// Checks the grants of a directory and its missing parents, to record denials. The policy does not see the results, so that
+/// it cannot learn which parents are missing.
 pub(super) fn ask_for_missing(path: &str, view: &View<'_>) {
     let Ok(future_place) = view.root.future_place(path) else { return };
     for directory in future_place.real_paths().iter().rev() {
@@ -95,7 +95,7 @@ pub(super) fn ask_for_missing(path: &str, view: &View<'_>) {
     }
 }
 
-/// Tells whether a grant is missing.
+/// Tells whether an error is a denial.
 pub(super) fn is_denial(raised: &Raised) -> bool {
     raised.kind == ErrorKind::Denied
 }
@@ -117,15 +117,16 @@ fn planned_create(wish: &DirectoryWish<'_>, view: &mut View<'_>, made: &mut Hash
     let future_place = view.future_place(wish.path, |grants, real| grants.manage_path(real).map(drop))?;
     let mut paths = gone.clone().map_or_else(|| future_place.real_paths(), |real| vec![real]);
     if !wish.recursive {
-        // Missing parents are made only if they are asked for, and then need grants of their own.
+        // Missing parents are created only if the resource says so, and they need their own grants.
         paths.drain(..paths.len().saturating_sub(1));
     }
     paths.retain(|real| !made.contains(real));
-    // The last one first: a denial names what was asked for, and does not tell which of its parents are missing.
+    // The last directory is checked first: a denial names the declared path, and does not reveal which of its parents are
+    // missing.
     let granted = paths.iter().rev().map(|real| view.grants.manage_path(real).map_err(denied));
     let mut granted = granted.collect::<Result<Vec<GrantedPath>, Raised>>()?;
     granted.reverse();
-    // What has the name and leads to nothing is a link: no directory is made in its place, nor behind it.
+    // An existing entry that leads to nothing is a dangling link. No directory is created in its place or behind it.
     if gone.is_none()
         && let Some(place) = view.managed_place(wish.path)?
         && view.managed_entry(wish.path, &place)?.is_some()
@@ -151,28 +152,28 @@ fn planned_create(wish: &DirectoryWish<'_>, view: &mut View<'_>, made: &mut Hash
     Ok(plan)
 }
 
-/// A directory to make, with those that lead to it.
+/// A directory to create, with its missing parents.
 #[derive(Debug)]
 pub(crate) struct MakeDirectory {
-    /// Directories that are made before, outermost first.
+    /// Parents to create before, outermost first.
     parents: Vec<GrantedPath>,
     granted: GrantedPath,
-    /// The owner's number; `None`: as made.
+    /// Numeric id of the owner. `None`: as created.
     uid: Option<u32>,
-    /// The group's number; `None`: as made.
+    /// Numeric id of the group. `None`: as created.
     gid: Option<u32>,
-    /// The permission bits; `None`: as the process's mask leaves them.
+    /// Permission bits. `None`: as the file mode creation mask sets them.
     mode: Option<ModeBits>,
 }
 
 impl MakeDirectory {
-    /// That nothing was there, neither at the path nor at those that lead to it and are made.
+    /// Returns the state that neither the path nor its new parents existed.
     pub(crate) fn found(&self) -> Found {
         let all = self.parents.iter().chain([&self.granted]);
         Found::of(all.map(|directory| Thing::absent("path", directory.path())))
     }
 
-    /// Adds the directories as they would be, outermost first.
+    /// Adds the planned directories, outermost first.
     pub(crate) fn foresee(&self, outcomes: &mut Outcomes) {
         let parents = self.parents.iter().map(GrantedPath::path);
         outcomes.extend(parents.map(|parent| (parent.to_owned(), Planned::Directory(PlannedAccess::default()))));
@@ -183,7 +184,7 @@ impl MakeDirectory {
     /// Makes the directories, and gives the last one its owner, group and mode.
     ///
     /// # Errors
-    /// The machine refuses, or something is at one of the paths by now.
+    /// The machine refuses a call, or an entry exists meanwhile at one of the paths.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let make = |granted: &GrantedPath, mode: ModeBits| {
             let site = writer.root.site(granted)?;
@@ -209,7 +210,7 @@ impl MakeDirectory {
     }
 }
 
-/// The real path of what the machine has and an earlier resource of this dry run would remove.
+/// Returns the real path of an existing entry that an earlier resource of this dry run would remove.
 fn gone(wish: &DirectoryWish<'_>, view: &View<'_>) -> Option<String> {
     if !view.why_run {
         return None;
@@ -219,7 +220,7 @@ fn gone(wish: &DirectoryWish<'_>, view: &View<'_>) -> Option<String> {
     (is_gone && view.grants.manage_path(&real).is_ok()).then_some(real)
 }
 
-/// The directory that is there, links followed as Chef does.
+/// Returns the existing directory, with links followed as in Chef.
 fn existing(wish: &DirectoryWish<'_>, view: &View<'_>) -> Result<Option<(GrantedPath, Entry)>, Raised> {
     let Some(mut place) = view.managed_place(wish.path)? else { return Ok(None) };
     let Some(mut entry) = view.managed_entry(wish.path, &place)? else { return Ok(None) };
@@ -240,7 +241,7 @@ fn existing(wish: &DirectoryWish<'_>, view: &View<'_>) -> Result<Option<(Granted
     ))
 }
 
-/// The directory that it is made in must be there, or be made too, and be writable.
+/// Fails unless the parent directory exists or will be created, and is writable.
 fn require_parent(
     wish: &DirectoryWish<'_>,
     future_place: &FuturePlace,
@@ -277,7 +278,7 @@ pub(super) fn plan_delete(wish: &DirectoryWish<'_>, view: &mut View<'_>) -> Resu
     let tree = if wish.recursive && !is_link { Some(view.manage_whole(&place)?) } else { None };
     let granted = view.grants.manage_path(place.real()).map_err(denied)?;
     let kind = match is_link {
-        // What it leads to is told to who may look there. To others it is a directory.
+        // The kind of a link's target is used only if the policy may see it. Otherwise it counts as a directory.
         true => match view.seen_target(wish.path) {
             Some(target) => target?.map(|entry| entry.kind),
             None => Some(Kind::Directory),
@@ -303,33 +304,33 @@ pub(crate) struct RemoveDirectory {
     /// The path as the cookbook wrote it.
     path: String,
     granted: GrantedPath,
-    /// What was at the path.
+    /// The state of the path when planned.
     found: FoundPath,
-    /// The right to the directory with all that is in it; `None`: it is empty, or a link.
+    /// The proof for the directory with its whole content. `None`: it is empty, or a link.
     tree: Option<GrantedTree>,
     recursive: bool,
 }
 
 impl RemoveDirectory {
-    /// What was at the path. What is in it goes with it, whatever that is.
+    /// Returns the state of the path. The content is removed with it, whatever it is.
     pub(crate) fn found(&self) -> Found {
         self.found.found(self.granted.path())
     }
 
-    /// Adds that nothing would be there.
+    /// Adds that the path would not exist.
     pub(crate) fn foresee(&self, outcomes: &mut Outcomes) {
         outcomes.push((self.granted.path().to_owned(), Planned::Gone));
     }
 
-    /// Removes the directory, with its content where the proof covers that.
+    /// Removes the directory, with its content if there is a proof for that.
     ///
     /// # Errors
-    /// The machine refuses, or something else is at the path by now.
+    /// The machine refuses a call, or another entry is now at the path.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         self.found.require(Still::Itself, writer.root.site(&self.granted)?.entry(), &self.path)?;
         let removed = match &self.tree {
             Some(tree) => writer.root.tree_site(tree)?.remove(),
-            // A link is removed as the name it is; without `recursive`, the kernel says that it is not a directory.
+            // A link is removed itself. Without `recursive`, the kernel reports that it is not a directory.
             None if self.recursive => writer.root.site(&self.granted)?.remove_file(),
             None => writer.root.site(&self.granted)?.remove_directory(),
         };
@@ -337,7 +338,7 @@ impl RemoveDirectory {
     }
 }
 
-/// Nothing there; in a dry run something may have been made before.
+/// Returns the plan for an absent directory. In a dry run, an earlier resource may have created it.
 fn nothing(wish: &DirectoryWish<'_>, view: &View<'_>) -> Plan {
     if view.why_run && view.assumed.path(wish.path) {
         return Plan::uncertain(Certainty::Assumed(format!(

@@ -1,7 +1,7 @@
 //! `link`: symbolic and hard links.
 //!
-//! What a symbolic link says is not checked: it is text, and every path that is resolved over it later is granted by where
-//! it leads. A hard link is the file itself under another name, so both names need the grant.
+//! The text of a symbolic link is not checked. A path that is later resolved over the link is checked by its target. A hard
+//! link is the file itself under another name, so both names need the grant.
 
 use super::asked;
 use super::file_content::{Access, Account, Numbers, access_step, assumption};
@@ -19,7 +19,7 @@ use schema::types::link::LinkProperties;
 /// The provider of `link`: symbolic and hard links.
 pub(crate) struct Link;
 
-/// The wanted link, read from the resource's properties.
+/// The declared link, from the resource's properties.
 struct LinkWish<'a> {
     /// The path of the link, as written.
     path: &'a str,
@@ -30,17 +30,17 @@ struct LinkWish<'a> {
     key: String,
 }
 
-/// What is there, in Chef's eyes.
+/// The existing entry, as Chef classifies it.
 enum There {
     Nothing,
-    /// A symbolic link that says this.
+    /// A symbolic link with its text.
     Symbolic(String, Entry),
-    /// Anything else; whether it is the very file that `to` names.
+    /// Any other entry. The flag is true if it is the very file that `to` names.
     Hard(bool, Entry),
 }
 
 impl There {
-    /// The same, for operations.
+    /// Returns the found state for operations.
     fn found(&self) -> FoundPath {
         match self {
             Self::Nothing => FoundPath::absent(),
@@ -62,7 +62,7 @@ impl Provider for Link {
         };
         let place = view.managed_place(wish.path)?;
         let there = match &place {
-            // Nothing is looked at, neither there nor at `to`, before the grant is found.
+            // Neither the entry nor `to` is read before the grant was found.
             Some(place) => {
                 let _granted = view.grants.manage_path(place.real()).map_err(denied)?;
                 inspect(&wish, place, view)?
@@ -76,7 +76,7 @@ impl Provider for Link {
     }
 }
 
-/// Without owner and group that nobody knows: Chef asks for them when it is too late to complain.
+/// Removes an owner or group that does not exist. Chef looks them up too late to report an error.
 fn known<'a>(access: Access<'a>, view: &mut View<'_>) -> Access<'a> {
     let owner = access.owner.filter(|owner| !matches!(owner, Account::Name(name) if view.users().user(name).is_none()));
     let group =
@@ -84,7 +84,7 @@ fn known<'a>(access: Access<'a>, view: &mut View<'_>) -> Access<'a> {
     Access { owner, group, ..access }
 }
 
-/// What Ruby says where `to` was needed; Chef has no better class for it.
+/// Returns Ruby's error for a missing `to`; Chef has no better class for it.
 fn no_text() -> Raised {
     Raised::new(ErrorKind::WrongType, "no implicit conversion of nil into String")
 }
@@ -108,7 +108,7 @@ fn plan_create(wish: &LinkWish<'_>, place: Option<Place>, there: There, view: &m
     let real = match &place {
         Some(place) => place.real().to_owned(),
         None => {
-            // Whether there is a directory to be in is told only to who may make the link there.
+            // An error about the parent directory is returned only if the policy may create the link.
             let _granted = view.grants.manage_path(&view.root.asked_about(wish.path)).map_err(denied)?;
             missing_parent(wish, to, view, &mut plan)?
         }
@@ -117,7 +117,7 @@ fn plan_create(wish: &LinkWish<'_>, place: Option<Place>, there: There, view: &m
     let numbers = wish.access.numbers(|_| Ok(()), view, &mut plan)?;
     let (is_right, entry) = match &there {
         There::Nothing => (false, None),
-        // A further name of a symbolic link is one, too.
+        // A hard link to a symbolic link is also a symbolic link.
         There::Symbolic(_, entry) if wish.is_hard => (is_the_same(to, entry, view), None),
         There::Symbolic(says, entry) => (says == to, Some(*entry)),
         There::Hard(same, _) => (wish.is_hard && *same, None),
@@ -142,7 +142,7 @@ fn is_the_same(to: &str, entry: &Entry, view: &View<'_>) -> bool {
     view.root.locate(to).and_then(|place| place.entry()).is_ok_and(|original| original.identity == entry.identity)
 }
 
-/// A link as this process makes it.
+/// Returns the attributes of a link that this process creates.
 fn new_link() -> Entry {
     Entry {
         kind: Kind::Link,
@@ -157,7 +157,7 @@ fn new_link() -> Entry {
     }
 }
 
-/// Makes the link, in place of what is in the way.
+/// Plans the step that creates the link and replaces an existing entry.
 fn make(
     wish: &LinkWish<'_>,
     to: &str,
@@ -185,29 +185,29 @@ fn make(
     Ok(if in_the_way { step.also(made) } else { step })
 }
 
-/// A symbolic or hard link to make.
+/// A symbolic or hard link to create.
 #[derive(Debug)]
 pub(crate) struct MakeLink {
     /// The path of the link, as the cookbook wrote it.
     path: String,
-    /// What a symbolic link says; of a hard link, the other name as the cookbook wrote it.
+    /// The text of a symbolic link; for a hard link, the path of the original file as the cookbook wrote it.
     to: String,
     granted: GrantedPath,
-    /// What has the name already, and is replaced.
+    /// The existing entry, which is replaced.
     found: FoundPath,
-    /// The file that gets a further name. `None`: the link is symbolic.
+    /// The file that gets another name. `None`: the link is symbolic.
     original: Option<GrantedPath>,
     /// Owner and group of a symbolic link.
     numbers: Numbers,
 }
 
 impl MakeLink {
-    /// What had the name.
+    /// Returns the state of the path when planned.
     pub(crate) fn found(&self) -> Found {
         self.found.found(self.granted.path())
     }
 
-    /// Adds the link as it would be. What a further name of a file would hold is not looked up.
+    /// Adds the planned link. For a hard link, the file's content is unknown.
     pub(crate) fn foresee(&self, outcomes: &mut Outcomes) {
         let planned = match &self.original {
             Some(_) => Planned::Unknown,
@@ -216,10 +216,10 @@ impl MakeLink {
         outcomes.push((self.granted.path().to_owned(), planned));
     }
 
-    /// Makes the link in place of what has its name, and sets the owner of a symbolic one.
+    /// Creates the link in place of an existing entry, and sets the owner of a symbolic one.
     ///
     /// # Errors
-    /// The machine refuses, in Ruby's words; or something else has the name by now.
+    /// The machine refuses, in Ruby's words; or another entry now has the name.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let site = writer.root.site(&self.granted)?;
         let (is_hard, in_the_way) = (self.original.is_some(), self.found.is_there());
@@ -232,11 +232,11 @@ impl MakeLink {
         };
         made.map_err(|fault| match in_the_way {
             true => refused(fault, is_hard, &self.to, &self.path).into(),
-            // Where nothing was, the call itself finds out that something is there now.
+            // If the path did not exist, the call itself detects a new entry.
             false if fault.errno == rustix::io::Errno::EXIST => taken(fault, &self.path),
             false => refused(fault, is_hard, &self.to, &self.path).into(),
         })?;
-        // A directory may hand its group down, so it is set whatever this process's own is.
+        // A directory may pass its group on, so the group is always set, even if it is that of this process.
         if !is_hard && (self.numbers.uid.is_some() || self.numbers.gid.is_some()) {
             let held = site.hold()?;
             held.require_link(&self.to).map_err(|fault| taken(fault, &self.path))?;
@@ -246,7 +246,7 @@ impl MakeLink {
     }
 }
 
-/// The file that gets a further name, by a proof of its own: whoever may change the new name can change the file.
+/// Returns the proof for the original file of a hard link: a right to the new name would be a right to change the file.
 fn original(wish: &LinkWish<'_>, to: &str, view: &View<'_>) -> Result<GrantedPath, Raised> {
     let place = match view.root.locate(to) {
         Ok(place) => place,
@@ -267,7 +267,7 @@ fn original(wish: &LinkWish<'_>, to: &str, view: &View<'_>) -> Result<GrantedPat
     }
 }
 
-/// A refusal as Ruby words it: of both names.
+/// Rewords an error as Ruby does, with both names.
 fn refused(fault: Fault, is_hard: bool, to: &str, path: &str) -> Fault {
     if fault.errno == rustix::io::Errno::ISDIR {
         return fault.during(FileCall::Change).about(path);
@@ -275,7 +275,7 @@ fn refused(fault: Fault, is_hard: bool, to: &str, path: &str) -> Fault {
     fault.during(if is_hard { FileCall::LinkHard } else { FileCall::LinkSymbolic }).about(&format!("({to}, {path})"))
 }
 
-/// The kernel's own refusal, as there is no directory to be in; a dry run assumes one.
+/// Returns the kernel's own error for a missing parent directory; a dry run assumes that it would exist.
 fn missing_parent(wish: &LinkWish<'_>, to: &str, view: &View<'_>, plan: &mut Plan) -> Result<String, Raised> {
     if !view.why_run {
         let looked = view.root.locate(wish.path).map(|_| ());
@@ -292,7 +292,7 @@ fn missing_parent(wish: &LinkWish<'_>, to: &str, view: &View<'_>, plan: &mut Pla
 fn plan_delete(wish: &LinkWish<'_>, place: Option<Place>, there: &There, view: &mut View<'_>) -> Result<Plan, Raised> {
     let Some(place) = place else { return Ok(Plan::up_to_date()) };
     let granted = view.grants.manage_path(place.real()).map_err(denied)?;
-    // Chef compares what is there with the file that `to` names before anything else.
+    // Before anything else, Chef compares the entry with the file that `to` names.
     if wish.to.is_none() && matches!(there, There::Hard(..)) {
         return Err(no_text());
     }
@@ -326,25 +326,25 @@ fn plan_delete(wish: &LinkWish<'_>, place: Option<Place>, there: &There, view: &
 #[derive(Debug)]
 pub(crate) struct RemoveLink {
     granted: GrantedPath,
-    /// The link as it was.
+    /// The link when planned.
     found: FoundPath,
 }
 
 impl RemoveLink {
-    /// The link as it was.
+    /// Returns the state of the link when planned.
     pub(crate) fn found(&self) -> Found {
         self.found.found(self.granted.path())
     }
 
-    /// Adds that nothing would be there.
+    /// Adds that the path would not exist.
     pub(crate) fn foresee(&self, outcomes: &mut Outcomes) {
         outcomes.push((self.granted.path().to_owned(), Planned::Gone));
     }
 
-    /// Removes the link, never what it leads to.
+    /// Removes the link, never its target.
     ///
     /// # Errors
-    /// The machine refuses, or something else has the name by now.
+    /// The machine refuses, or another entry now has the name.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let site = writer.root.site(&self.granted)?;
         self.found.require(Still::Itself, site.entry(), self.granted.path())?;

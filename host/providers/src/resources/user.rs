@@ -1,9 +1,9 @@
 //! `user`: accounts in the root's own files, changed by `useradd`, `usermod` and `userdel`.
 //!
-//! The tools know about locks, subordinate numbers, mail spools and login.defs; what is there is read from the files, never
-//! from the host's name service. A password's hash goes to `chpasswd` through a pipe, since arguments can be seen by all
-//! users of the machine (Chef passes it as one). Home directories are wrun's own work: see [`home`]. So are the files in them
-//! when a user's numbers change: see [`own_files`].
+//! The tools handle locks, subordinate ids, mail spools and login.defs. The present state comes from the root's files, never
+//! from the host's name service. A password hash goes to `chpasswd` through a pipe, since all users of the machine can see
+//! arguments (Chef passes it as one). wrun handles home directories itself: see [`home`]. So are the files in them when a
+//! user's numbers change: see [`own_files`].
 
 mod change;
 mod defaults;
@@ -32,7 +32,7 @@ pub(crate) struct User;
 
 impl Provider for User {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
-        // Others than wrun may have changed it since another resource looked.
+        // Other programs may have changed the user since an earlier resource read it.
         view.caches.users.doubt();
         let mut properties: UserProperties = asked::properties(wanted)?;
         let name = properties.username.clone();
@@ -111,7 +111,7 @@ impl Provider for User {
     }
 }
 
-/// Where the user stands, also once it is made as wanted.
+/// Returns the standing of the user, now and after it has been created or changed as declared.
 fn standing(properties: &UserProperties, view: &mut View<'_>) -> Standing {
     let number = properties.uid.as_ref().and_then(|uid| uid.trim().parse().ok());
     let future = standing::Future { number, group: properties.gid.as_deref() };
@@ -121,7 +121,7 @@ fn standing(properties: &UserProperties, view: &mut View<'_>) -> Standing {
     }
 }
 
-/// A user that must be there and is not: an error, or the work of an earlier resource of a dry run.
+/// Handles a missing user: an error, or in a dry run the work of an earlier resource.
 fn require(wanted: &Wanted<'_>, name: &str, view: &View<'_>, plan: &mut Plan) -> Result<(), Raised> {
     if !view.why_run {
         return Err(Raised::new(ErrorKind::User, format!("Cannot modify user {name} - does not exist!")));
@@ -151,7 +151,7 @@ fn modify(
     Some(changes.into_iter().fold(step, Step::also))
 }
 
-/// A user to make, and the home that goes with it.
+/// A user to create, with its home.
 #[derive(Debug)]
 pub(crate) struct MakeUser {
     wish: DesiredUser,
@@ -160,15 +160,15 @@ pub(crate) struct MakeUser {
 }
 
 impl MakeUser {
-    /// That there was no such user, and what the home needs was not there.
+    /// Returns the state that neither the user nor the directories of the home existed.
     pub(crate) fn found(&self) -> Found {
         Found::of([Thing::absent("user", &self.wish.name)]).and(self.home.found())
     }
 
-    /// Makes the user with `useradd`, sets the password, then makes the home.
+    /// Makes the user with `useradd`, sets the password, then creates the home.
     ///
     /// # Errors
-    /// One of the tools fails, the home cannot be made, or there is such a user by now.
+    /// A tool fails, the home cannot be created, or the user exists meanwhile.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         change::require(writer, &self.wish.name, None)?;
         change::create(writer, &self.wish)?;
@@ -181,7 +181,7 @@ impl MakeUser {
 pub(crate) struct ChangeUser {
     wish: DesiredUser,
     difference: Difference,
-    /// The user as it was. `None`: a dry run assumes that it would be made.
+    /// The user when planned. `None`: a dry run assumes that it would exist.
     found: Option<Account>,
     home: home::MovedHome,
     /// The user's files, which go with its new numbers. `None`: the numbers stay, or the home is not the user's.
@@ -190,7 +190,7 @@ pub(crate) struct ChangeUser {
 }
 
 impl ChangeUser {
-    /// The user as it was, and the directories of the homes.
+    /// Returns the state of the user and of the home directories when planned.
     pub(crate) fn found(&self) -> Found {
         let user = match &self.found {
             Some(user) => user.found(&self.wish),
@@ -202,7 +202,7 @@ impl ChangeUser {
     /// Moves the home where that is wanted, changes what differs, and gives the user's files to its new numbers.
     ///
     /// # Errors
-    /// One of the tools fails; the home is then moved back. Or the user changed meanwhile.
+    /// One of the tools fails; the home is then moved back. Or the user has changed meanwhile.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         change::require(writer, &self.wish.name, self.found.as_ref())?;
         let home = self.found.as_ref().map(|found| found.home.as_str());
@@ -213,13 +213,13 @@ impl ChangeUser {
     }
 }
 
-/// A user to remove, and what goes with it.
+/// A user to remove, with its home and mailbox.
 #[derive(Debug)]
 pub(crate) struct RemoveUser {
     wish: DesiredUser,
-    /// The user as it was.
+    /// The user when planned.
     found: Account,
-    /// `None`: home and mailbox stay.
+    /// The home and mailbox. `None`: they stay.
     belongings: Option<home::Belongings>,
     /// The group that goes with the user although it is another user's primary group.
     group: Option<GrantedGroup>,
@@ -227,7 +227,7 @@ pub(crate) struct RemoveUser {
 }
 
 impl RemoveUser {
-    /// The user as it was.
+    /// Returns the state of the user when planned.
     pub(crate) fn found(&self) -> Found {
         self.found.found(&self.wish)
     }
@@ -235,7 +235,7 @@ impl RemoveUser {
     /// Removes the user with `userdel`, then home and mailbox.
     ///
     /// # Errors
-    /// The tool fails, the home is another user's too, or the user changed meanwhile.
+    /// The tool fails, the home belongs to another user too, or the user has changed meanwhile.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         change::require(writer, &self.wish.name, Some(&self.found))?;
         if self.group.is_none() && grant::takes_anothers_group(&self.wish, writer.users()) {
@@ -260,13 +260,13 @@ fn remove(operation: RemoveUser) -> Step {
 #[derive(Debug)]
 pub(crate) struct LockUser {
     name: String,
-    /// False: it is unlocked.
+    /// True to lock, false to unlock.
     lock: bool,
     _granted: GrantedUser,
 }
 
 impl LockUser {
-    /// Whether the password was locked: it was not as it is wanted.
+    /// Returns whether the password was locked, which is the opposite of the declared state.
     pub(crate) fn found(&self) -> Found {
         Found::of([Thing::new("user", &self.name).is("locked", !self.lock)])
     }
@@ -274,7 +274,7 @@ impl LockUser {
     /// Locks or unlocks the password with `usermod`.
     ///
     /// # Errors
-    /// The tool fails, or the password is as wanted by now.
+    /// The tool fails, or the password already has the declared state.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let is_locked = Shadow::find(writer.root, &self.name).is_some_and(|shadow| shadow.is_locked());
         if is_locked == self.lock {
@@ -286,7 +286,8 @@ impl LockUser {
     }
 }
 
-/// Locks or unlocks the password. Who has no entry in the shadow file counts as unlocked, as a user of a dry run does.
+/// Plans to lock or unlock the password. A user without an entry in the shadow file counts as unlocked; so does a user that a
+/// dry run assumes.
 fn lock(lock: bool, granted: GrantedUser, name: &str, shadow: Option<&Shadow>) -> Option<Step> {
     let locked = shadow.is_some_and(Shadow::is_locked);
     if locked == lock {
@@ -297,7 +298,7 @@ fn lock(lock: bool, granted: GrantedUser, name: &str, shadow: Option<&Shadow>) -
     Some(Step::new(Change::new(sentence).turns(None, "locked", lock), Operation::LockUser(operation)))
 }
 
-/// Runs one of the tools on a user or a group.
+/// Runs a tool for a user or a group.
 fn run(writer: &mut Writer<'_>, program: &str, mut arguments: Vec<String>, name: &str) -> Result<(), Raised> {
     arguments.extend(["--".to_owned(), name.to_owned()]);
     let launch = Launch::program(program, arguments).shown_as_words();

@@ -1,4 +1,4 @@
-//! `wrun settings import`: [`import::client_settings`] decides, here are arguments and words.
+//! `wrun settings import`. [`import::client_settings`] contains the decisions; this module handles arguments and messages.
 
 use super::instances::Instances;
 use crate::arguments::{ImportSettingsArguments, SettingsCommand};
@@ -44,7 +44,7 @@ pub(crate) fn run(command: &SettingsCommand, printer: Printer) -> anyhow::Result
     Ok(if imported.stopped.is_empty() { Exit::Done } else { Exit::Failed })
 }
 
-/// The reason without the file and the line, which are not the client.rb's.
+/// Returns the reason without the file and the line, which do not refer to the client.rb.
 fn reason(error: &crate::settings::SettingsError) -> String {
     match error {
         crate::settings::SettingsError::File { what, .. } => what.clone(),

@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# Resources by code: declare, build, find, edit, delete; and in which context.
+# Methods that declare, build, find, edit and delete resources, and choose the run context.
 
 class Chef
   module DSL
     module DeclareResource
-      # What stands in the block is declared in the root context, in the one around this, or in a given one.
+      # Runs the block in another run context: the root context, the parent context or a given one.
       def with_run_context(place)
         before = @run_context
         raise ArgumentError, "with_run_context is useless without a block" unless block_given?
@@ -41,7 +41,7 @@ class Chef
         run_context.resource_collection.find(type => name)
       end
 
-      # Without a block nil where there is none; with one it is declared then.
+      # Finds a resource. If it does not exist, declares it with the block, or returns nil without a block.
       def find_resource(type, name, created_at: nil, run_context: self.run_context, &block)
         found = wrun_find(type, name, run_context)
         return found if found || block.nil?
@@ -86,7 +86,7 @@ class Chef
         nil
       end
 
-      # What a type's own method does.
+      # Declares a resource for a type's own method, such as `file`.
       def wrun_declare_here(type, name, created_at, &block)
         context = run_context
         wrun_insert(wrun_build(type, name, created_at, context, nil, block), context)
@@ -125,8 +125,8 @@ class Chef
         resource
       end
 
-      # Where a resource is said to stand. What a type of the runtime's own declares stands where the cookbook declared that
-      # type's resource: a line of ours helps nobody.
+      # Returns the place to report for a resource. A line of the runtime would not help authors. So for a resource that the
+      # runtime's code declares, this is the place of the enclosing resource.
       def wrun_place_of(created_at)
         return created_at unless is_a?(Provider)
 

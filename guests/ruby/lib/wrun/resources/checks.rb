@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-# Checks of values, with Chef's sentences. They stand apart from the classes that use them, since a constant there would
-# hide a cookbook's of the same name.
+# Checks values of properties, with Chef's error messages. The checks are in a separate module, because a constant in a
+# resource class would hide a cookbook's constant of the same name.
 
 module Wrun
   module Resources
-    # One check each: takes the object whose values are checked, the value's name, the value, what the check is told, and
-    # the author's own message, if any. Raises what is wrong.
+    # Each method is one check. Its arguments are the object with the value, the value's name, the value, the check's argument
+    # and the author's own message or nil. A failed check raises an error.
     module Checks
       NAMES = %i[is equal_to kind_of regex callbacks respond_to cannot_be required].freeze
 
@@ -14,7 +14,7 @@ module Wrun
       SUPPRESSED = "*sensitive value suppressed*"
 
       class << self
-        # An option of a property that is no check at all.
+        # Raises an error for an unknown option of a property.
         def unknown(_scope, _name, _value, check, _message)
           raise ArgumentError, "Validation map has unknown check: #{check}"
         end

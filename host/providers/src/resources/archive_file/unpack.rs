@@ -1,4 +1,4 @@
-//! The operations of `archive_file`: what they hold, and how they are carried out.
+//! The operations of `archive_file`.
 
 use super::reader::{Archive, Item, Kind, Stamp};
 use super::{Names, Options};
@@ -12,10 +12,10 @@ use rustix::io::Errno;
 use std::collections::HashMap;
 use std::io::Read;
 
-/// How much is copied at once, in bytes.
+/// The size of one copied block, in bytes.
 const CHUNK: usize = 64 << 10;
 
-/// Permission bits of directories that the archive leaves out.
+/// Permission bits of directories that have no entry in the archive.
 const DIRECTORY: ModeBits = ModeBits::plain(0o777);
 
 /// An archive and its destination as they were found.
@@ -23,11 +23,11 @@ const DIRECTORY: ModeBits = ModeBits::plain(0o777);
 pub(super) struct FoundArchive {
     /// The archive's real path.
     pub(super) real: String,
-    /// The archive's size and the time of its last change. Planning reads its entries, and no digest of all of it.
+    /// The archive's size and the time of its last change. Planning reads the entries but computes no digest of the file.
     pub(super) stamp: Stamp,
     /// The destination's real path.
     pub(super) into: String,
-    /// Whether the destination was there.
+    /// True if the destination existed.
     pub(super) is_there: bool,
 }
 
@@ -44,22 +44,22 @@ impl FoundArchive {
     }
 }
 
-/// The directories that lead to an archive's content, outermost first.
+/// The missing directories of the destination's path, outermost first.
 #[derive(Debug)]
 pub(crate) struct MakeDestination {
     pub(super) directories: Vec<(GrantedPath, GrantedMode)>,
 }
 
 impl MakeDestination {
-    /// That none of the directories was there.
+    /// Returns the state that none of the directories existed.
     pub(crate) fn found(&self) -> Found {
         Found::of(self.directories.iter().map(|(directory, _)| Thing::absent("path", directory.path())))
     }
 
-    /// Makes the directories, with the mode that the resource says.
+    /// Makes the directories, with the mode of the resource.
     ///
     /// # Errors
-    /// The machine refuses, or something is at one of the paths by now.
+    /// The machine refuses a call, or an entry exists meanwhile at one of the paths.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         for (granted, mode) in &self.directories {
             let site = writer.root.site(granted)?;
@@ -74,23 +74,23 @@ impl MakeDestination {
     }
 }
 
-/// An archive with the rights to all that is in it.
+/// An archive with the proofs for all its entries.
 #[derive(Debug)]
 pub(crate) struct UnpackArchive {
     pub(super) archive: Archive,
     /// The archive and its destination as they were.
     pub(super) found: FoundArchive,
     pub(super) options: Options,
-    /// Directories that the archive leaves out.
+    /// Directories that have no entry in the archive.
     pub(super) directories: Vec<GrantedPath>,
     /// The entries in the archive's order.
     pub(super) works: Vec<Work>,
-    /// Pays for the names until they are made.
+    /// The account's charge for the names until they are created.
     pub(super) _names: Names,
 }
 
 impl UnpackArchive {
-    /// The archive and its destination as they were.
+    /// Returns the state of the archive and its destination when planned.
     pub(crate) fn found(&self) -> Found {
         self.found.found()
     }
@@ -98,7 +98,7 @@ impl UnpackArchive {
     /// Unpacks the entries one by one, then sets the times of directories.
     ///
     /// # Errors
-    /// The machine refuses, or the archive is another one than when the operation was planned.
+    /// The machine refuses a call, or the archive has changed since the operation was planned.
     pub(crate) fn carry_out(mut self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let changed = || changed_meanwhile(&self.found.real, "its content changed");
         if self.archive.stamp()? != self.found.stamp {
@@ -114,7 +114,7 @@ impl UnpackArchive {
             let work = work.ok_or_else(changed)?;
             work.unpack(content, options, &mut made, writer)
         })?;
-        // Whatever is put into a directory changes its time.
+        // Times of directories are set last, because adding an entry changes them.
         let mut timed = self.works.iter().rev().filter(|work| work.item.kind == Kind::Directory && options.time);
         timed.try_for_each(|work| work.set_time(writer))
     }
@@ -134,7 +134,8 @@ pub(super) struct GivenEntry {
     pub(super) judged: [Option<Identity>; 2],
 }
 
-/// A new owner and group for all that an archive holds; `None`: it stays. What was unpacked just now has them already.
+/// A new owner and group for all entries of an archive. `None` keeps the present one. What was unpacked just now has them
+/// already.
 #[derive(Debug)]
 pub(crate) struct GiveAway {
     pub(super) entries: Vec<GivenEntry>,
@@ -142,12 +143,12 @@ pub(crate) struct GiveAway {
     pub(super) found: FoundArchive,
     pub(super) uid: Option<u32>,
     pub(super) gid: Option<u32>,
-    /// Pays for the names until they are used.
+    /// The account's charge for the names until they are used.
     pub(super) _names: Names,
 }
 
 impl GiveAway {
-    /// The archive and its destination as they were. The owners become the same whatever they were.
+    /// Returns the state of the archive and its destination when planned. The old owners do not matter.
     pub(crate) fn found(&self) -> Found {
         self.found.found()
     }
@@ -174,7 +175,8 @@ impl GiveAway {
     }
 }
 
-/// Asks for what is in a directory that is there already, where others get power over it. Returns what was asked for.
+/// Checks the grants for the content of an existing directory, if its new owner or group gives others power over it. Returns
+/// what was asked for.
 pub(super) fn require_giving(path: &str, given: Given, view: &View<'_>) -> Result<Option<Identity>, Raised> {
     let Some(place) = absent(view.root.locate(path.trim_end_matches('/')))? else { return Ok(None) };
     let judged = absent(place.entry())?.map(|entry| entry.identity);
@@ -182,24 +184,24 @@ pub(super) fn require_giving(path: &str, given: Given, view: &View<'_>) -> Resul
     Ok(judged)
 }
 
-/// One entry with the rights to it.
+/// One entry with its proofs.
 #[derive(Debug)]
 pub(super) struct Work {
     item: Item,
     granted: GrantedPath,
-    /// Permission bits as the archive has them, where they are kept.
+    /// Permission bits from the archive, if they are restored.
     mode: Option<GrantedMode>,
-    /// What a further name is a name of.
+    /// The target of a hard link.
     original: Option<GrantedPath>,
     /// The directory that the grants were asked for.
     judged: Option<Identity>,
 }
 
 impl Work {
-    /// Asks for the rights that the entry needs.
+    /// Checks the grants that the entry needs.
     ///
     /// # Errors
-    /// Something is not granted.
+    /// A grant is missing.
     pub(super) fn of(item: Item, base: &str, options: Options, view: &View<'_>) -> Result<Self, Raised> {
         let grant = |path: &str| view.grants.manage_path(&format!("{base}{path}")).map_err(denied);
         let granted = grant(&item.path)?;

@@ -6,14 +6,14 @@ use contract::Raised;
 use grants::GrantedPath;
 use machine::root::{Kind, ModeBits, NewFileAttributes, absent};
 
-/// What stands between the path of a file and the time of a copy of it.
+/// The text between the path of a file and the time of its copy.
 const MARK: &str = ".chef-";
 
-/// Copies what is at a file's path, with its owner, mode and times, and removes the oldest copies beyond `count`, and beyond
-/// what the policy's copies may take together. Nothing there: nothing to keep.
+/// Copies the file at a path, with owner, mode and times. Then removes the oldest copies beyond `count`, and beyond the size
+/// limit of the policy's copies. Does nothing if the file does not exist.
 ///
 /// # Errors
-/// It cannot be read, or the copy cannot be written: then the file must not be changed.
+/// The file cannot be read, or the copy cannot be written. The file must then not be changed.
 pub(super) fn keep(writer: &mut Writer<'_>, path: &str, granted: &GrantedPath, count: usize) -> Result<(), Raised> {
     let site = writer.root.site(granted)?;
     let Some(entry) = absent(site.entry())?.filter(|entry| entry.kind != Kind::Link) else { return Ok(()) };
@@ -27,10 +27,10 @@ pub(super) fn keep(writer: &mut Writer<'_>, path: &str, granted: &GrantedPath, c
     let copy = writer.backups.own_site(&copied)?;
     let mut staged = copy.stage(ModeBits::plain(0o600))?;
     staged.copy_from(Ok(old.into()))?;
-    // Who may read it is decided by the directory, which is wrun's own; a copy never has set-id bits.
+    // The directory, which belongs to wrun, decides who may read the copy. A copy never has set-id bits.
     let mode = Some(ModeBits::plain(entry.mode));
     staged.publish(&NewFileAttributes { mode, ..NewFileAttributes::default() })?;
-    // Only root can give files away; the copy is as good without.
+    // Only root can change the owner. The copy is useful without that, too.
     let _ = copy.hold()?.set_owner(Some(entry.uid), Some(entry.gid));
     copy.set_times(Some((entry.modified, entry.modified)))?;
     copies.add(writer.backups, &copied)?;
@@ -41,20 +41,20 @@ pub(super) fn keep(writer: &mut Writer<'_>, path: &str, granted: &GrantedPath, c
     Ok(())
 }
 
-/// The time of a copy, which its name says; its own is that of the file it was made of.
+/// Returns the time of a copy from its name. The file's own time is that of the original.
 fn age(path: &str, _modified: i64) -> Option<String> {
     let (_, time) = path.rsplit_once(MARK)?;
     let is_time = !time.is_empty() && time.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     is_time.then(|| time.to_owned())
 }
 
-/// The path as written if it says where the copies are, else the real one.
+/// Returns the written path if it is clean, else the real one.
 fn clean<'a>(written: &'a str, real: &'a str) -> &'a str {
     let rest = written.strip_prefix('/').unwrap_or_default();
     if rest.split('/').any(|part| matches!(part, "" | "." | "..")) { real } else { written }
 }
 
-/// Local time to the microsecond; two copies in one microsecond would be one.
+/// Returns the local time in microseconds. Two copies in the same microsecond would overwrite each other.
 fn timestamp() -> String {
     jiff::Zoned::now().strftime("%Y%m%d%H%M%S.%6f").to_string()
 }

@@ -1,4 +1,4 @@
-//! Making a file, or correcting what differs: `create`, `create_if_missing`, `touch`.
+//! Creates a file or corrects it: `create`, `create_if_missing`, `touch`.
 
 use super::access::{AccessPlan, Numbers, assumption, file_mode};
 use super::content::{Content, head_of};
@@ -20,25 +20,25 @@ use machine::guest::{Planned, PlannedAccess};
 use machine::root::{Fault, Kind, ModeBits, NewFileAttributes, StagedFile, absent};
 use rustix::fd::OwnedFd;
 
-/// Permission bits of a file that nobody else may see yet.
+/// Permission bits of a file that other users may not read yet.
 const PRIVATE: ModeBits = ModeBits::plain(0o600);
 
 /// Permission bits of a new file before the process's file mode creation mask.
 const NEW_FILE: ModeBits = ModeBits::plain(0o666);
 
-/// The most bytes of an old file that are read once more before it is replaced: they take less time than the flush of the
-/// new file does. Of larger ones size, identity and the time of the last change must do, which miss a write of the same size
-/// within one tick of the kernel's clock.
+/// Maximum size of an old file that is read once more before it is replaced, in bytes. Up to this size, reading takes less
+/// time than flushing the new file. For larger files only size, identity and the time of the last change are compared. That
+/// misses a write of the same size within one tick of the kernel's clock.
 const READ_AGAIN: u64 = 1 << 20;
 
-/// Most bytes of a file that a test hears.
+/// Maximum size of the content that the test of a policy gets, in bytes.
 const MAX_HEARD: u64 = 16 << 20;
 
 /// Plans `create`, `create_if_missing` and `touch`.
 ///
-/// Where an earlier resource of a dry run would bring just what this one wants, that is assumed, as in Chef's dry runs: it is
-/// planned against the machine as it is. Code of the policy that has read the file meanwhile made the content of it, so that
-/// nothing is assumed then.
+/// In a dry run, an earlier resource may already create exactly this file. Then that is assumed, as in Chef's dry runs, and
+/// the plan compares with the machine as it is. But if code of the policy has read the file meanwhile, its content is not
+/// assumed.
 pub(crate) fn plan_create(
     wish: &FileWish<'_>,
     source: &dyn Source,
@@ -61,7 +61,7 @@ pub(crate) fn plan_create(
     let Inspected::Current(now) = on_machine(wish, view, &mut plan)? else { return Ok(by_then) };
     let is_there = !matches!(now.there, There::Nothing);
     if wish.only_if_missing {
-        // Nobody has asked for the content, since the file would be there.
+        // The content was not evaluated, since the file would exist.
         let assumed = format!("assuming {} would have been created", wish.path);
         plan.certainty.extend((!is_there).then_some(Certainty::Assumed(assumed)));
         return Ok(plan);
@@ -74,13 +74,13 @@ pub(crate) fn plan_create(
     Ok(now)
 }
 
-/// The numbers of the owner and the group, which are looked up for a path that is granted.
+/// Returns the numeric ids of owner and group. They are looked up only if the path is granted.
 fn numbers_of(wish: &FileWish<'_>, view: &mut View<'_>, plan: &mut Plan) -> Result<Numbers, Raised> {
     let may = |view: &View<'_>| wish.granted(view, &view.root.asked_about(wish.path)).map(drop);
     wish.access.numbers(may, view, plan)
 }
 
-/// Adds to a plan what is to be done with what is at the path.
+/// Adds the steps for the existing entry to a plan.
 fn plan_against(
     mut current: Current,
     numbers: Numbers,
@@ -111,7 +111,7 @@ fn plan_against(
     if is_new || is_changed || (content.is_some() && wish.atomic != Some(false) && takes_writers(&current, &access)) {
         write(wish, content, access, current, view, &mut plan)?;
     } else if !access.is_empty() {
-        // Of a file whose content stays, nobody asks for the digest.
+        // If the content stays, its digest is not needed.
         let found = current.entry().copied().map(FoundPath::of).unwrap_or_default();
         plan.steps.push(access_step(current.granted.clone(), access, found));
     }
@@ -121,9 +121,9 @@ fn plan_against(
     Ok(plan)
 }
 
-/// Whether the content matters, by what is there.
+/// Tells whether the content is needed, judging by the existing entry.
 pub(super) fn needs_content(wish: &FileWish<'_>, view: &mut View<'_>) -> Result<bool, Raised> {
-    // What a dry run assumes here is said with the plan.
+    // The assumptions of a dry run are reported with the plan.
     let mut plan = Plan::up_to_date();
     numbers_of(wish, view, &mut plan)?;
     Ok(match inspect(wish, view, &mut plan)? {
@@ -136,15 +136,15 @@ pub(super) fn needs_content(wish: &FileWish<'_>, view: &mut View<'_>) -> Result<
     })
 }
 
-/// Content that a file is to have.
+/// The declared content of a file, compared with the file.
 struct Wished<'a> {
     content: Content<'a>,
-    /// The file has it: it is written anew for its owner's or its mode's sake alone.
+    /// True if the file already has this content. It is then rewritten only to change its owner or mode.
     is_there: bool,
 }
 
-/// Whether somebody else than root who could write to the file no longer could. Whoever has it open could all the same, so
-/// that content which is known is written to a new file.
+/// Tells whether a user other than root would lose write access. Such a user may still have the file open, so known content
+/// is written to a new file.
 fn takes_writers(current: &Current, access: &AccessPlan) -> bool {
     let There::File(entry) = &current.there else { return false };
     let mode = access.mode.map_or(entry.mode, ModeBits::bits);
@@ -153,7 +153,7 @@ fn takes_writers(current: &Current, access: &AccessPlan) -> bool {
     (access.uid.is_some() && entry.uid != 0) || group || loses(0o002)
 }
 
-/// The content, and whether the file has it; checks its digest.
+/// Checks the digest of the content. Returns the content, and whether the file already has it.
 fn compare_content<'a>(
     wish: &FileWish<'_>,
     content: Option<Content<'a>>,
@@ -182,7 +182,7 @@ fn compare_content<'a>(
     Ok((Some(content), same))
 }
 
-/// Everything that is done with one rename, and its sentences.
+/// Plans the changes that one rename makes, with their sentences.
 fn write(
     wish: &FileWish<'_>,
     content: Option<Wished<'_>>,
@@ -219,10 +219,10 @@ fn write(
         _ => Verification::default(),
     };
     changes.extend(access.changes.iter().cloned());
-    // The old file's own set-id bits would vouch for new content.
+    // With the old file's set-id bits, the new content would run with those rights, so they need a grant.
     let mode = match (access.mode, current.entry()) {
         (Some(mode), _) => Some(mode),
-        // As where the owner of a file is changed.
+        // Set-id bits are dropped, as in a change of owner.
         (None, Some(entry)) if is_there => Some(ModeBits::plain(entry.mode)),
         (None, Some(entry)) => Some(ModeBits::from(&file_mode(view, &granted, entry.mode, false)?)),
         (None, None) => None,
@@ -253,7 +253,7 @@ fn write(
     };
     if verification.blocks {
         plan.staging = Some(operation.staging());
-        // What is secret is not kept where more people look.
+        // Rejected content that is secret is not kept in the cache, which more people may read.
         plan.rejection = (!wish.sensitive).then(|| operation.rejection());
     }
     let mut changes = changes.into_iter();
@@ -263,7 +263,7 @@ fn write(
     Ok(())
 }
 
-/// `update content in file /x from none to abc123`, with the diff.
+/// Returns the change `update content in file /x from none to abc123`, with the diff.
 fn content_change(
     wish: &FileWish<'_>,
     content: &Content<'_>,
@@ -286,22 +286,22 @@ fn content_change(
     Ok(Change { diff: Some(diff::unified(wish.path, &old, &content.head(limit), account)), ..change })
 }
 
-/// Everything that one rename puts in place.
+/// A file to put in place with one rename: content, owner, group and mode.
 #[derive(Debug)]
 pub(crate) struct WriteFile {
     /// The path as the cookbook wrote it.
     path: String,
     granted: GrantedPath,
-    /// How many backups are kept.
+    /// The number of backups to keep.
     backup: usize,
-    /// None: an empty file.
+    /// The content. `None`: an empty file.
     content: Option<Content<'static>>,
     creation_mode: ModeBits,
     new_attributes: NewFileAttributes,
-    /// What was at the path.
+    /// The state of the path when planned.
     found: FoundPath,
     old: Option<OwnedFd>,
-    /// A directory that has to go first.
+    /// A directory that must be removed first.
     in_the_way: Option<GrantedTree>,
     checks: Vec<Check>,
     sensitive: bool,
@@ -309,12 +309,12 @@ pub(crate) struct WriteFile {
 }
 
 impl WriteFile {
-    /// What was at the path.
+    /// Returns the state of the path when planned.
     pub(crate) fn found(&self) -> Found {
         self.found.found(self.granted.path())
     }
 
-    /// Adds the file as it would be. Content that is not in memory is not known.
+    /// Adds the planned file. Content that is not in memory is unknown.
     pub(crate) fn foresee(&self, outcomes: &mut Outcomes) {
         let content = match &self.content {
             None => Some(vec![]),
@@ -328,7 +328,7 @@ impl WriteFile {
         outcomes.push((self.granted.path().to_owned(), planned));
     }
 
-    /// Stages the content early, for blocks of the guest to look at.
+    /// Returns the step that stages the content early, for the guest's `verify` blocks.
     fn staging(&self) -> Staging {
         Staging {
             granted: self.granted.clone(),
@@ -338,15 +338,15 @@ impl WriteFile {
         }
     }
 
-    /// Keeps what was staged when a block rejected it.
+    /// Returns the step that keeps the staged content if a block rejects it.
     fn rejection(&self) -> Rejection {
         Rejection { staged: self.staged.clone() }
     }
 
-    /// Stages the content unless that was done, has it checked, keeps a backup, and puts the file in place.
+    /// Stages the content unless that was already done, runs the checks, keeps a backup, and puts the file in place.
     ///
     /// # Errors
-    /// A check rejects the content, the machine refuses, or what is at the path changed meanwhile.
+    /// A check rejects the content, the machine refuses a call, or the entry at the path has changed meanwhile.
     pub(crate) fn carry_out(mut self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let staged = match self.staged.take() {
             Some(staged) => staged,
@@ -373,8 +373,8 @@ impl WriteFile {
         })
     }
 
-    /// Fails if somebody changed what is at the path. That a name is still free is left to the rename, which asks no more
-    /// of the machine for it.
+    /// Fails if somebody has changed the entry at the path. If there was none, the rename itself detects a new one without an
+    /// extra call.
     fn require_found(&self, writer: &Writer<'_>, staged: &StagedFile) -> Result<(), Raised> {
         if !self.found.is_there() {
             return Ok(());
@@ -390,7 +390,7 @@ impl WriteFile {
     }
 }
 
-/// Owner, group and mode of something that is there.
+/// Creates the step that sets owner, group and mode of an existing entry.
 pub(crate) fn access_step(granted: GrantedPath, access: AccessPlan, found: FoundPath) -> Step {
     let AccessPlan { uid, gid, mode, changes } = access;
     let mut changes = changes.into_iter();
@@ -399,11 +399,11 @@ pub(crate) fn access_step(granted: GrantedPath, access: AccessPlan, found: Found
     changes.fold(step, Step::also)
 }
 
-/// New owner, group and mode of something that is there; `None`: it stays.
+/// New owner, group and mode of an existing entry. `None` keeps the present value.
 #[derive(Debug)]
 pub(crate) struct SetAccess {
     granted: GrantedPath,
-    /// What was at the path.
+    /// The state of the path when planned.
     found: FoundPath,
     uid: Option<u32>,
     gid: Option<u32>,
@@ -411,12 +411,12 @@ pub(crate) struct SetAccess {
 }
 
 impl SetAccess {
-    /// What was at the path.
+    /// Returns the state of the path when planned.
     pub(crate) fn found(&self) -> Found {
         self.found.found(self.granted.path())
     }
 
-    /// Adds the thing as it would be.
+    /// Adds the planned owner, group and mode.
     pub(crate) fn foresee(&self, outcomes: &mut Outcomes) {
         let access = PlannedAccess { mode: self.mode.map(ModeBits::bits), uid: self.uid, gid: self.gid };
         outcomes.push((self.granted.path().to_owned(), Planned::Access(access)));
@@ -425,7 +425,7 @@ impl SetAccess {
     /// Sets the owner and the group, then the mode.
     ///
     /// # Errors
-    /// The machine refuses, or what is at the path changed meanwhile.
+    /// The machine refuses a call, or the entry at the path has changed meanwhile.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let site = writer.root.site(&self.granted)?;
         let held = self.found.hold(Still::Access, &site, self.granted.path())?;
@@ -439,9 +439,9 @@ impl SetAccess {
     }
 }
 
-/// The times, after everything else.
+/// Plans to set the times, after all other steps.
 fn touch(wish: &FileWish<'_>, found: Option<Kind>, view: &View<'_>, plan: &mut Plan) -> Result<(), Raised> {
-    // A link was followed above; a file that is still missing will be made where the path leads.
+    // A link was followed above; a missing file will be created at the path's target.
     let granted = |real: &str| wish.granted(view, real).map(drop);
     let real = match view.told(wish.path, view.root.locate_target(wish.path), granted)? {
         Some(place) => place.real().to_owned(),
@@ -453,16 +453,16 @@ fn touch(wish: &FileWish<'_>, found: Option<Kind>, view: &View<'_>, plan: &mut P
     Ok(())
 }
 
-/// A file whose times become the present.
+/// A file whose times are set to the present.
 #[derive(Debug)]
 pub(crate) struct Touch {
     granted: GrantedPath,
-    /// What was at the path. `None`: nothing, so that an earlier step makes the file.
+    /// The kind of the existing entry. `None`: an earlier step creates the file.
     found: Option<Kind>,
 }
 
 impl Touch {
-    /// Whether something was at the path: the times become the present whatever they were.
+    /// Returns whether the path existed. The old times do not matter.
     pub(crate) fn found(&self) -> Found {
         let path = self.granted.path();
         Found::of([match self.found {
@@ -471,7 +471,7 @@ impl Touch {
         }])
     }
 
-    /// Adds the file as it would be.
+    /// Adds the file with its new time.
     pub(crate) fn foresee(&self, outcomes: &mut Outcomes) {
         outcomes.push((self.granted.path().to_owned(), Planned::Touched));
     }
@@ -479,10 +479,10 @@ impl Touch {
     /// Sets both times of the file to the present.
     ///
     /// # Errors
-    /// The machine refuses, or the file is not there any more.
+    /// The machine refuses, or the file no longer exists.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let site = writer.root.site(&self.granted)?;
-        // An earlier step may have made it.
+        // An earlier step may have created the file, so only its absence is an error.
         if absent(site.entry())?.is_none() {
             return Err(changed_meanwhile(self.granted.path(), "it is not there any more"));
         }
@@ -490,7 +490,7 @@ impl Touch {
     }
 }
 
-/// What a dry run says about content that something must approve.
+/// Returns the uncertainty of a dry run about content that a check must accept.
 pub(super) fn unverified(path: &str) -> Certainty {
     Certainty::Unknown(format!("whether the new content of {path} would be verified is not known in a dry run"))
 }

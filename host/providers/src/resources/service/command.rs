@@ -1,6 +1,6 @@
-//! Starting, stopping, and finding out whether a service runs: by the resource's own commands, the bus, or a script.
+//! Starts and stops services, and finds out whether they run: by the resource's own commands, the bus, or an init script.
 //!
-//! A command that a resource brings along is the cookbook's, not the service's, and needs a grant of its own.
+//! A resource's own command comes from the cookbook and not from the service, so it needs its own grant.
 
 use super::{script, unsupported};
 use crate::plan::{View, Writer};
@@ -14,16 +14,16 @@ use schema::types::service::ServiceProperties;
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
-/// Between stopping and starting, where there is no other way to restart: Chef's second.
+/// The pause between stop and start, if a service is restarted that way: one second, as in Chef.
 const BETWEEN_STOP_AND_START: Duration = Duration::from_secs(1);
 
-/// How long a service that was started or stopped may take until that shows.
+/// The time for a started or stopped service to reach its state.
 const SETTLING: Duration = Duration::from_secs(5);
 
-/// The pause between two looks at a service's state.
+/// The interval for checking a service's state.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// The commands that a resource brings along, and what it says of its init script.
+/// The resource's own commands, and its data about the init script.
 #[derive(Clone)]
 pub(super) struct Commands {
     start: Option<String>,
@@ -41,7 +41,8 @@ pub(super) struct Commands {
 }
 
 impl Commands {
-    /// The commands of a resource. `pattern_is_own`: the declaration itself says what to look for in the process table.
+    /// Returns the commands of a resource. `pattern_is_own` is true if the declaration itself sets the pattern for the
+    /// process table.
     pub(super) fn of(properties: &ServiceProperties, pattern_is_own: bool) -> Self {
         let supports = |what: &str| properties.supports.get(what).and_then(Value::as_bool);
         Self {
@@ -69,7 +70,7 @@ impl Commands {
         }
     }
 
-    /// Whether the resource brings the command for it along; to restart, stopping and starting will do.
+    /// Tells whether the resource has its own command for this operation. For a restart, stop and start together suffice.
     pub(super) fn is_own(&self, way: Way) -> bool {
         self.line(way).is_some() || (way == Way::Restart && self.start.is_some() && self.stop.is_some())
     }
@@ -78,7 +79,7 @@ impl Commands {
         self.init.is_some()
     }
 
-    /// What has to be run, granted.
+    /// Returns the calls for an operation, with their grants checked.
     pub(super) fn prepare(&self, way: Way, key: &str, view: &View<'_>) -> Result<Act, Raised> {
         if way == Way::Reload && self.reload.is_none() && self.supports_reload == Some(false) {
             return Err(unsupported(format!("{key} does not support :reload")));
@@ -101,14 +102,14 @@ impl Commands {
         Ok(Act { way, calls, commands: Withheld(self.clone()) })
     }
 
-    /// Asks for the grant of the command that tells whether the service runs.
+    /// Checks the grant of the command that tells whether the service runs.
     pub(super) fn ask_status(&self, view: &View<'_>) -> Result<(), Raised> {
         let own = self.status.is_none() && !self.script_is_mute();
         let init = self.init.as_ref().filter(|_| own).map(|init| format!("{init} status"));
         self.status.iter().chain(&init).try_for_each(|line| view.command(&CommandTest::text(line)).map(drop))
     }
 
-    /// Whether the service runs. What a dry run cannot know counts as not running, as Chef has it.
+    /// Tells whether the service runs. If a dry run cannot know it, it counts as not running, as in Chef.
     pub(super) fn is_running(
         &self,
         name: &str,
@@ -144,7 +145,8 @@ impl Commands {
         {
             return Ok(running);
         }
-        // A confined script cannot send signals, so that it takes what runs for gone: the process table knows better.
+        // A confined script cannot send signals, so it reports a running service as stopped. The process table has the
+        // correct answer.
         let everything = view.grants.allows_everything();
         let scope = if everything { Scope::Line } else { Scope::Program };
         let found = process_search::any_matches(&self.pattern, scope, view.root.path(), view.root.account())?;
@@ -156,7 +158,7 @@ impl Commands {
         Ok(found)
     }
 
-    /// Whether the resource has a way of its own to find out, so that the init script's word does not count.
+    /// Tells whether the resource has another way to find out, so that the init script's answer is not used.
     fn knows_better(&self) -> bool {
         self.status.is_some() || self.init.is_some() || self.script_is_mute()
     }
@@ -165,7 +167,7 @@ impl Commands {
         self.supports_status == Some(false) || (self.pattern_is_own && self.supports_status.is_none())
     }
 
-    /// What the init script says. In a dry run it is asked as guards are, whoever wrote it: what it does when it is asked is
+    /// Returns the answer of the init script. A dry run runs it confined, like guards, because the effects of a script are
     /// not known.
     fn script_status(&self, name: &str, view: &mut View<'_>) -> Result<ScriptAnswer, Raised> {
         if self.script_is_mute() {
@@ -192,17 +194,17 @@ impl Commands {
     }
 }
 
-/// What an init script says of its service.
+/// The answer of an init script about its service.
 enum ScriptAnswer {
     /// Whether the service runs.
     Known(bool),
-    /// The script does not exist, or has no word for that.
+    /// The script does not exist, or does not support `status`.
     Silent,
-    /// A dry run could not ask it, and why.
+    /// A dry run could not run the script; the text is the reason.
     Unknown(String),
 }
 
-/// A status command that gave a dry run no answer: unknown, or of a program that is not there yet.
+/// Returns the uncertainty about a status command without an answer: unknown, or assumed if its program is not installed yet.
 fn unknown_status(command: &GrantedCommand, why: &str, view: &View<'_>) -> Certainty {
     let program = match command.program() {
         Program::Arguments(words) => words.first().map(String::as_str),
@@ -232,7 +234,7 @@ enum Call {
     Manager(Way),
 }
 
-/// What is done to a service.
+/// An operation on a service, with its calls.
 #[derive(Debug)]
 pub(super) struct Act {
     way: Way,
@@ -241,7 +243,7 @@ pub(super) struct Act {
 }
 
 impl Act {
-    /// Does it, and waits until it shows, where that can be known.
+    /// Carries out the operation, and waits until the service reaches its state, if that can be observed.
     pub(super) fn run(
         &self,
         name: &str,
@@ -293,8 +295,9 @@ impl Act {
         Ok(())
     }
 
-    /// Whether the service runs, as far as the machine itself knows: not by a command or a pattern of the cookbook's, which
-    /// may mean anything, and not by scripts that start something that ends at once. The bus has told by then.
+    /// Tells whether the service runs, if the machine itself can tell. It ignores commands and patterns of the cookbook,
+    /// which may mean anything, and init scripts without `status`, whose programs may end at once. With systemd, the bus has
+    /// already waited.
     fn looks(&self, name: &str, bus: Option<&Bus>, writer: &mut Writer<'_>) -> Option<bool> {
         if bus.is_some() || self.commands.0.knows_better() || !script::knows_status(writer.root, name) {
             return None;

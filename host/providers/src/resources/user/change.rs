@@ -1,4 +1,4 @@
-//! What is wanted of a user, how that differs, and the calls that change it.
+//! The declared user, its comparison with the existing one, and the calls that change it.
 
 use super::{Shadow, run, shadow};
 use crate::found::{Found, Thing, changed_meanwhile};
@@ -21,20 +21,20 @@ impl fmt::Debug for Hash {
     }
 }
 
-/// The properties; none: left alone.
+/// The declared properties of a user. `None` leaves a property unchanged.
 #[derive(Debug, Clone, Default)]
 pub(super) struct DesiredUser {
     pub(super) name: String,
     pub(super) comment: Option<String>,
     pub(super) uid: Option<u32>,
-    /// The primary group as the tools get it: a number, or a name that is not known yet.
+    /// The primary group for the tools: a numeric id, or a name that does not exist yet.
     pub(super) gid: Option<String>,
     pub(super) home: Option<String>,
     pub(super) shell: Option<String>,
     pub(super) password: Option<Hash>,
-    /// The day the account expires, as `YYYY-MM-DD`; empty: it never expires.
+    /// The day the account expires, as `YYYY-MM-DD`; empty if it never expires.
     pub(super) expire_date: Option<String>,
-    /// Days from the password's end until the account is disabled; -1: never.
+    /// Days from the password's end until the account is disabled; -1 means never.
     pub(super) inactive: Option<i64>,
     pub(super) manage_home: bool,
     pub(super) non_unique: bool,
@@ -42,7 +42,7 @@ pub(super) struct DesiredUser {
     pub(super) force: bool,
 }
 
-/// The same of a user who is there. Blank: one that an earlier resource of a dry run would have made.
+/// The same properties of an existing user. They are empty for a user that an earlier resource of a dry run would create.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Account {
     pub(super) comment: String,
@@ -56,7 +56,7 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// From the root's files.
+    /// Creates the account from the root's files.
     pub(super) fn of(user: &MachineUser, shadow: Option<&Shadow>) -> Self {
         Self {
             comment: user.comment.clone(),
@@ -70,7 +70,7 @@ impl Account {
         }
     }
 
-    /// The user as a thing. The password is a part of it where one is wanted, and makes it secret.
+    /// Returns the user's state. The password is a part of it if one is declared, and makes the state secret.
     pub(super) fn found(&self, wish: &DesiredUser) -> Found {
         let number = |number: Option<u32>| number.map(|number| number.to_string());
         let day = |day: Option<i64>| day.map(|day| day.to_string());
@@ -86,14 +86,14 @@ impl Account {
         }
     }
 
-    /// The user as it is now, whoever has changed it. `None`: it does not exist.
+    /// Returns the present state of the user, or `None` if it does not exist.
     pub(super) fn now(name: &str, writer: &mut Writer<'_>) -> Option<Self> {
         let user = writer.users().user(name).cloned()?;
         Some(Self::of(&user, Shadow::find(writer.root, name).as_ref()))
     }
 }
 
-/// Fails if a user is no longer as it was found.
+/// Fails if a user has changed since it was found.
 ///
 /// # Errors
 /// [`ErrorKind::ChangedMeanwhile`].
@@ -108,10 +108,10 @@ pub(super) fn require(writer: &mut Writer<'_>, name: &str, found: Option<&Accoun
     Err(changed_meanwhile(format_args!("user {name}"), how))
 }
 
-/// Reads and checks the properties. `exists`: a group that cannot be found is an error now and not when a tool says so.
+/// Reads and checks the properties. If `exists` is true, a missing group is an error now, and not only when a tool fails.
 ///
 /// # Errors
-/// A value cannot stand in the files, or the primary group does not exist.
+/// A value is impossible in the account files, or the primary group does not exist.
 pub(super) fn read(
     properties: UserProperties,
     action: &str,
@@ -158,7 +158,7 @@ pub(super) fn read(
     })
 }
 
-/// The primary group's number. One that does not exist is left to `useradd` for a new user, as Chef does.
+/// Returns the id of the primary group. For a new user, a group that does not exist is passed to `useradd`, as in Chef.
 fn primary_group(
     group: Option<String>,
     action: &str,
@@ -187,7 +187,7 @@ fn primary_group(
     Ok(Some(group))
 }
 
-/// What has to be set, and the sentences about it.
+/// The properties to set, and the sentences about them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Difference {
     pub(super) changes: Vec<Change>,
@@ -201,7 +201,7 @@ pub(super) struct Difference {
     inactive: bool,
 }
 
-/// Compares, in Chef's order.
+/// Compares the properties, in Chef's order.
 pub(super) fn compare(wish: &DesiredUser, current: &Account) -> Difference {
     let mut difference = Difference::default();
     let mut differs = |what: &'static str, old: &str, new: Option<&str>, same: bool| match new {
@@ -238,13 +238,13 @@ pub(super) fn compare(wish: &DesiredUser, current: &Account) -> Difference {
     Difference { comment, uid, gid, home, shell, password, expire_date, inactive, ..difference }
 }
 
-/// A path without doubled slashes, `.` and a slash at the end.
+/// Normalizes a path: removes doubled slashes, `.` and a final slash.
 pub(super) fn clean(path: &str) -> String {
     let parts = path.split('/').filter(|part| !part.is_empty() && *part != ".");
     format!("/{}", parts.collect::<Vec<_>>().join("/"))
 }
 
-/// Makes the user with `useradd`, then sets the password.
+/// Creates the user with `useradd`, then sets the password.
 pub(super) fn create(writer: &mut Writer<'_>, wish: &DesiredUser) -> Result<(), Raised> {
     let all = Difference {
         comment: wish.comment.as_deref().is_some_and(|comment| !comment.is_empty()),
@@ -334,7 +334,7 @@ pub(super) fn remove(writer: &mut Writer<'_>, wish: &DesiredUser) -> Result<(), 
     run(writer, "userdel", arguments, &wish.name)
 }
 
-/// What `useradd` and `usermod` have in common.
+/// Returns the options that `useradd` and `usermod` have in common.
 fn options(wish: &DesiredUser, difference: &Difference) -> Vec<String> {
     let mut arguments: Vec<String> = vec![];
     let mut option = |set: bool, option: &str, value: Option<String>| {

@@ -1,8 +1,8 @@
-//! A user's home directory: made, moved and removed by wrun itself.
+//! A user's home directory: wrun itself creates, moves and removes it.
 //!
-//! `useradd -m`, `usermod -m` and `userdel -r` take the path as text and follow every link in it as root. A policy, or
-//! whoever owns a directory that a policy manages, can lay such a link. So these programs only change the user database, and
-//! wrun makes, moves and removes directories over handles, each with its own proof.
+//! `useradd -m`, `usermod -m` and `userdel -r` take the path as text and follow every link in it, as root. A policy, or the
+//! owner of a managed directory, can create such a link. So these programs only change the user database, and wrun handles
+//! directories itself, over handles, each with its own proof.
 
 use super::change::{Account, DesiredUser, clean};
 use super::defaults::setting;
@@ -16,41 +16,42 @@ use machine::remarks::remark;
 use machine::root::{HomeAccess, Kind, ModeBits, Place, Root, absent};
 use rustix::io::Errno;
 
-/// The home of users who have none: Debian's word for it. Nobody's rights depend on it.
+/// Debian's path for users without a home. It gives no rights.
 const NO_HOME: &str = "/nonexistent";
 
-/// Where home directories and mailboxes are unless the machine's own configuration says otherwise.
+/// Default folders of home directories, the skeleton and mailboxes, unless the machine's configuration sets others.
 const HOMES: &str = "/home";
 const SKELETON: &str = "/etc/skel";
 const MAILBOXES: &str = "/var/mail";
 
-/// The permission bits of directories that lead to a home.
+/// The permission bits of new directories above a home.
 const PARENT: ModeBits = ModeBits::plain(0o755);
 
-/// Directories that are made, in order; the last is the home. Empty: it is there already.
+/// Directories to create, in order; the last one is the home. Empty if the home exists.
 #[derive(Debug, Default)]
 pub(super) struct NewHome(Vec<GrantedPath>);
 
-/// Where a home is moved from and to. `None`: there is nothing to move, or something is there already.
+/// The old and the new place of a home. `None`: the old home does not exist, or the new one already does.
 #[derive(Debug, Default)]
 pub(super) struct MovedHome(Option<(GrantedTree, NewHome)>);
 
-/// What goes with a user who is removed.
+/// The home and mailbox of a user to remove.
 #[derive(Debug)]
 pub(super) struct Belongings {
     home: Option<GrantedTree>,
     mailbox: GrantedPath,
     uid: u32,
-    /// The home is granted by its path, and may be removed by force whoever owns it. False: as a part of the user, who must own it.
+    /// True if the home is granted by its path. It may then be removed by force, whoever owns it. False: it is granted as a
+    /// part of the user, who must own it.
     home_by_path: bool,
-    /// The same of the mailbox.
+    /// The same for the mailbox.
     mailbox_by_path: bool,
 }
 
-/// Plans the home of a user who is to be made, and puts its resolved path into the wish.
+/// Plans the home of a new user, and stores its resolved path in the wish.
 ///
 /// # Errors
-/// A directory that has to be made is not granted; the path cannot be resolved.
+/// A directory to create is not granted; the path cannot be resolved.
 pub(super) fn plan_new(user: &GrantedUser, wish: &mut DesiredUser, view: &View<'_>) -> Result<NewHome, Raised> {
     let base = base(view.root);
     let asked = wish.home.clone().unwrap_or_else(|| format!("{base}/{}", wish.name));
@@ -64,7 +65,8 @@ pub(super) fn plan_new(user: &GrantedUser, wish: &mut DesiredUser, view: &View<'
     } else if missing.is_empty() {
         view.grants.home(user, future_place.base.real()).map(|_| vec![])
     } else {
-        // The last one first: a denial names what was asked for, and does not tell which of its parents are missing.
+        // The home itself is checked first: a denial names the declared path, and does not reveal which of its parents are
+        // missing.
         let granted = missing.iter().rev().map(|path| view.grants.home(user, path)).collect::<Result<Vec<_>, _>>();
         granted.map(|granted| granted.into_iter().rev().collect())
     };
@@ -72,7 +74,7 @@ pub(super) fn plan_new(user: &GrantedUser, wish: &mut DesiredUser, view: &View<'
     if future_place.entry.kind != Kind::Directory && !missing.is_empty() {
         return Err(Raised::new(ErrorKind::User, format!("the home {asked} cannot be made: a file is on the way")));
     }
-    // A link to nowhere resolves to itself; what it says can change at any time.
+    // A dangling link resolves to itself, but its text can change at any time.
     for path in &missing {
         if view.root.entry(path)?.is_some() {
             return Err(Raised::new(
@@ -85,8 +87,8 @@ pub(super) fn plan_new(user: &GrantedUser, wish: &mut DesiredUser, view: &View<'
     Ok(NewHome(granted))
 }
 
-/// Asks for a home that is only named, and neither made nor moved: what others may do in a directory depends on whether it
-/// is somebody's home.
+/// Checks the grant for a home that is only named, and neither created nor moved. It matters because the rights of others in
+/// a directory depend on whether it is a home.
 ///
 /// # Errors
 /// The home is not granted, or cannot be resolved.
@@ -104,13 +106,13 @@ pub(super) fn ask(
     if is_own || real == NO_HOME { Ok(()) } else { view.grants.home(user, &real).map(drop).map_err(denied) }
 }
 
-/// Plans the move of a home, and puts its resolved path into the wish.
+/// Plans the move of a home, and stores its resolved path in the wish.
 ///
-/// What is in the home gets a new name with it, which the policy's rules for paths may reach. So the move asks what a rename of
-/// the directory asks: for all that is in it, whoever owns it.
+/// All files in the home get new paths, which the policy's path rules may cover. So the move needs the same grants as a
+/// rename of the directory: for its whole content, whoever owns it.
 ///
 /// # Errors
-/// As [`plan_new`]; or the old home may not be taken away with all that is in it.
+/// As [`plan_new`]; or the old home may not be removed with its whole content.
 pub(super) fn plan_move(
     user: &GrantedUser,
     wish: &mut DesiredUser,
@@ -124,7 +126,7 @@ pub(super) fn plan_move(
     let new = plan_new(user, wish, view)?;
     let old = view.root.future_place(&current.home).ok();
     if old.as_ref().is_some_and(|old| Some(old.real()) == wish.home) {
-        // One directory under two names.
+        // Both paths are the same directory.
         wish.home = Some(current.home.clone());
         return Ok(MovedHome::default());
     }
@@ -149,10 +151,10 @@ pub(super) fn plan_move(
     Ok(MovedHome(Some((granted, new))))
 }
 
-/// Plans what goes with a user.
+/// Plans the removal of a user's home and mailbox.
 ///
 /// # Errors
-/// The home may not be removed.
+/// The policy may not remove the home.
 pub(super) fn plan_removal(
     user: &GrantedUser,
     wish: &DesiredUser,
@@ -162,7 +164,7 @@ pub(super) fn plan_removal(
     let uid = current.uid.unwrap_or(u32::MAX);
     let (home, home_by_path) = whole(user, &current.home, uid, view)?;
     if let Some(home) = home.as_ref().filter(|_| wish.force) {
-        // By force it is removed whoever owns it.
+        // With `force` the home is removed whoever owns it.
         let place = view.root.locate(home.path())?;
         place.require_below(view.grants, home)?.map_err(denied)?;
     }
@@ -172,8 +174,9 @@ pub(super) fn plan_removal(
     Ok(Belongings { home, mailbox, uid, home_by_path, mailbox_by_path })
 }
 
-/// The right to a home with all that is in it, and whether it is one by the path; `None` if the home is not there. The user's
-/// own place among the homes is a part of the user where the user owns it: a directory that has the name only is not.
+/// Returns the right to a home with its whole content, and whether it is a right by path. The right is `None` if the home
+/// does not exist. The user's usual home directory counts as a part of the user if the user owns it; the name alone is not
+/// enough.
 fn whole(user: &GrantedUser, home: &str, uid: u32, view: &View<'_>) -> Result<(Option<GrantedTree>, bool), Raised> {
     let Ok(future_place) = view.root.future_place(home) else { return Ok((None, false)) };
     let own = view.grants.own_home(user, &base(view.root));
@@ -186,7 +189,7 @@ fn whole(user: &GrantedUser, home: &str, uid: u32, view: &View<'_>) -> Result<(O
     Ok((is_there.then_some(tree), true))
 }
 
-/// Asks for the reading of what is in a home, as far as the policy may read it under its new name.
+/// Checks the right to read the files in a home, because the policy may be able to read them under their new paths.
 fn require_reading(place: &Place, new: &str, view: &View<'_>) -> Result<(), Raised> {
     if !view.grants.refuses_reads() || place.entry()?.kind != Kind::Directory {
         return Ok(());
@@ -200,21 +203,21 @@ fn require_reading(place: &Place, new: &str, view: &View<'_>) -> Result<(), Rais
     Ok(())
 }
 
-/// The home and shell of a user, as they are to be.
+/// The future home and shell of a user.
 pub(super) struct Login {
     home: String,
     shell: String,
 }
 
 impl Login {
-    /// Returns what is wanted, or else what is there, or else what `useradd` chooses.
+    /// Returns the declared values, or else the present ones, or else the defaults of `useradd`.
     pub(super) fn of(wish: &DesiredUser, current: Option<&Account>, root: &Root) -> Self {
         let home = wish.home.clone().or_else(|| Some(current?.home.clone()));
         let shell = wish.shell.clone().or_else(|| Some(current?.shell.clone()));
         Self { home: home.unwrap_or_else(|| format!("{}/{}", base(root), wish.name)), shell: shell.unwrap_or_default() }
     }
 
-    /// Protects hidden names in the home from now on: a policy must not reach them until the next run begins.
+    /// Protects hidden names in the home from now on: until the next run, a policy must not reach them.
     pub(super) fn hide_names(&self, view: &View<'_>) {
         let real = view.root.future_place(&self.home).ok().map(|place| place.real());
         for home in [Some(clean(&self.home)), real].into_iter().flatten() {
@@ -226,7 +229,7 @@ impl Login {
 }
 
 impl NewHome {
-    /// That none of the directories was there.
+    /// Returns the state that none of the directories existed.
     pub(super) fn found(&self) -> Found {
         if self.0.is_empty() {
             return Found::Nothing;
@@ -234,7 +237,7 @@ impl NewHome {
         Found::of(self.0.iter().map(|directory| Thing::absent("path", directory.path())))
     }
 
-    /// Makes the directories, the home filled from the skeleton.
+    /// Creates the directories, and fills the home from the skeleton.
     pub(super) fn make(&self, name: &str, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let Some((home, parents)) = self.0.split_last() else { return Ok(()) };
         self.make_parents(parents, writer)?;
@@ -256,7 +259,7 @@ impl NewHome {
         for parent in parents {
             let site = writer.root.site(parent)?;
             match site.make_directory(PARENT) {
-                // What it is shows when it is opened for the next one: never by following a link.
+                // If an entry exists here, opening the next one checks its kind, without following a link.
                 Err(fault) if fault.errno == Errno::EXIST => {}
                 made => made.and_then(|()| site.refuse_inherited_lists())?,
             }
@@ -272,13 +275,13 @@ impl MovedHome {
         Some((old.path(), new.0.last()?.path()))
     }
 
-    /// That the old home was there, and none of the directories of the new one.
+    /// Returns the state that the old home existed, and none of the directories of the new one.
     pub(super) fn found(&self) -> Found {
         let Some((old, new)) = &self.0 else { return Found::Nothing };
         Found::of([Thing::new("path", old.path()).with("presence", Kind::Directory.words())]).and(new.found())
     }
 
-    /// Moves the home, changes the user, and moves it back where that fails.
+    /// Moves the home, changes the user, and moves the home back if the change fails.
     pub(super) fn around(
         &self,
         writer: &mut Writer<'_>,
@@ -306,7 +309,8 @@ impl MovedHome {
 }
 
 impl Belongings {
-    /// Removes home and mailbox, as `userdel -r` does: a home that is another's stays unless by force.
+    /// Removes home and mailbox, as `userdel -r` does. A home that another user owns or shares is an error, unless it is
+    /// granted by its path and `force` is set.
     pub(super) fn remove(&self, wish: &DesiredUser, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let mailbox = absent(writer.root.site(&self.mailbox))?;
         if let Some(mailbox) = mailbox
@@ -319,7 +323,7 @@ impl Belongings {
         let Some(home) = &self.home else { return Ok(()) };
         let Some(site) = absent(writer.root.tree_site(home))? else { return Ok(()) };
         let Some(entry) = absent(site.entry())? else { return Ok(()) };
-        // The users as they are now that this one is gone.
+        // Reads the remaining users after the removal.
         writer.caches.users.refresh(writer.root);
         let shared = writer.caches.users.users().iter().any(|user| clean(&user.home) == home.path());
         let is_own = entry.uid == self.uid && !shared;
@@ -333,12 +337,12 @@ impl Belongings {
     }
 }
 
-/// The directory for new homes, by the configuration of `useradd`.
+/// Returns the folder for new homes, from the configuration of `useradd`.
 pub(super) fn base(root: &Root) -> String {
     clean(&setting(root, "/etc/default/useradd", "HOME").unwrap_or_else(|| HOMES.into()))
 }
 
-/// The permission bits of a new home, by the configuration of the login tools.
+/// Returns the permission bits of a new home, from the configuration of the login tools.
 fn mode(root: &Root) -> u32 {
     let number = |name: &str| {
         let text = setting(root, "/etc/login.defs", name)?;

@@ -27,7 +27,7 @@ pub(super) fn run(arguments: &BuildArguments, printer: Printer) -> anyhow::Resul
     // Opened once: what is read and where the artifact goes is one folder, whatever its path is exchanged for meanwhile.
     let home = author::open_policy(&arguments.folder)?;
     let folder = home.path();
-    // Told before minutes of compiling.
+    // This check comes before minutes of compiling.
     if let Some(output) = arguments.output.as_ref().filter(|output| output.exists() && !output.is_dir()) {
         anyhow::bail!("--output names a directory, but {} is a file", output.display());
     }
@@ -62,10 +62,10 @@ pub(super) fn run(arguments: &BuildArguments, printer: Printer) -> anyhow::Resul
     Ok(Exit::Done)
 }
 
-/// The most problems of cookbooks that are shown while a policy is built.
+/// Largest number of cookbook problems that a build shows.
 const MAX_SHOWN: usize = 20;
 
-/// Refuses Ruby files that cannot be parsed, and warns of what else would fail: a machine would find that out later.
+/// Rejects Ruby files that cannot be parsed, and warns of other problems, so that they do not appear first on a node.
 fn check_cookbooks(folder: &Path, settings: &Settings, printer: Printer) -> anyhow::Result<()> {
     // Cookbooks in Rust have no metadata.
     let Ok(subject) = Subject::all(&[folder.join("cookbooks")]) else { return Ok(()) };
@@ -96,12 +96,12 @@ fn check_cookbooks(folder: &Path, settings: &Settings, printer: Printer) -> anyh
     Ok(())
 }
 
-/// The folder for cargo's files.
+/// Returns the target folder for cargo.
 pub(super) fn target_folder(folder: &Path, given: Option<&Path>) -> PathBuf {
     given.map_or_else(|| folder.join("target"), Path::to_owned)
 }
 
-/// Refuses to write the artifact into a cookbook of the policy: it would be one of the cookbook's files from then on.
+/// Refuses to write the artifact into a cookbook of the policy, since it would become one of the cookbook's files.
 fn check_output(home: &HeldFolder, output: &Path) -> anyhow::Result<()> {
     let cookbooks = policyfile_of(home).map(|place| local_folders(&place)).unwrap_or_default();
     let Ok(real) = output.canonicalize() else { return Ok(()) };
@@ -126,7 +126,7 @@ pub(super) fn built(home: &HeldFolder, options: &Options<'_>, printer: Printer) 
     build_policy(&read_policy(home, options, printer)?, options, printer)
 }
 
-/// Builds what a Policyfile says, with the cookbooks' folders as they are now.
+/// Builds a Policyfile's policy with the current content of the cookbooks' folders.
 fn of_policyfile(place: &Place, options: &Options<'_>, printer: Printer) -> anyhow::Result<Artifact> {
     if options.gems.is_some() {
         anyhow::bail!("--gems is for a policy.toml: the gems of a Policyfile are in the folder `gems` beside it");
@@ -146,7 +146,7 @@ fn of_policyfile(place: &Place, options: &Options<'_>, printer: Printer) -> anyh
     Ok(policy.artifact)
 }
 
-/// Reads a policy's folder and checks what can be seen in its files.
+/// Reads a policy's folder and makes all checks that need no compiling.
 ///
 /// # Errors
 /// Something in the folder is wrong.
@@ -163,7 +163,7 @@ pub(super) fn read_policy(home: &HeldFolder, options: &Options<'_>, printer: Pri
     Ok(policy)
 }
 
-/// Builds the artifact of a policy that was read.
+/// Builds the artifact of a policy that [`read_policy`] returned.
 ///
 /// # Errors
 /// There is no compiler, the crates do not compile, or the component lacks what the policy asks of it.

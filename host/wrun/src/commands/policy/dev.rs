@@ -1,7 +1,7 @@
-//! `wrun policy dev`: builds a policy, shows what it would change on this machine, and does so again whenever a file changes.
+//! `wrun policy dev`: builds a policy, shows what it would change on this machine, and repeats this whenever a file changes.
 //!
-//! Files are looked at a few times a second. Notifications of the kernel would save that, but need a watch for each folder,
-//! and miss files of network and container file systems.
+//! The files are checked a few times per second. Notifications of the kernel need a watch for each folder, and miss changes
+//! in network and container file systems.
 
 use super::build;
 use crate::arguments::DevArguments;
@@ -18,19 +18,20 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant, SystemTime};
 
-/// How often files are looked at.
+/// Time between two checks of the files.
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// Where the artifact goes, below the policy's folder: not over the one that was built for nodes.
+/// The folder of the artifact, relative to the policy's folder. It differs from that of `wrun policy build`, so that the
+/// artifact for nodes is not overwritten.
 const ARTIFACTS: &str = ".wrun/dev";
 
-/// Folders that builds write to, and that no cookbook has.
+/// Folders that builds write to. They are not part of any cookbook.
 const SKIPPED: [&str; 3] = ["target", ".git", ".wrun"];
 
-/// Most files that are watched.
+/// Largest number of watched files.
 const MAXIMUM_FILES: usize = 100_000;
 
-/// Builds and tries until it is interrupted.
+/// Builds the policy and makes dry runs until it is interrupted.
 ///
 /// # Errors
 /// The folder cannot be read.
@@ -41,7 +42,7 @@ pub(super) fn run(arguments: &DevArguments, printer: Printer) -> anyhow::Result<
     }
     let target = build::target_folder(&arguments.folder, arguments.target_dir.as_deref());
     let target = std::path::absolute(target).context("the current directory is unknown")?;
-    // Before the first build: an edit that is made meanwhile is not lost.
+    // The files are read before the first build, so that an edit during the build is noticed.
     let mut seen = state(&arguments.folder, &target)?;
     loop {
         let began = Instant::now();
@@ -57,10 +58,10 @@ pub(super) fn run(arguments: &DevArguments, printer: Printer) -> anyhow::Result<
     }
 }
 
-/// Options of `wrun converge` that are set here.
+/// Options of `wrun converge` that this command sets itself.
 const TAKEN: [&str; 2] = ["--policy-name", "--policies"];
 
-/// The first option of those that are given and set here.
+/// Returns the first given option that this command sets itself.
 fn taken(given: &[OsString]) -> Option<&'static str> {
     let is_given = |option: &&&str| {
         given
@@ -71,10 +72,10 @@ fn taken(given: &[OsString]) -> Option<&'static str> {
     TAKEN.iter().find(is_given).copied()
 }
 
-/// The exit code of a dry run with `--detailed-exitcode` that found something to change: it did not fail.
+/// The exit code of a successful dry run with `--detailed-exitcode` that found changes.
 const CHANGES_PENDING: i32 = 4;
 
-/// Builds the policy and makes a dry run of it, by this same program. Tells whether the dry run came to a good end.
+/// Builds the policy and makes a dry run of it with this same program. Returns whether the dry run succeeded.
 fn try_once(arguments: &DevArguments, target: &Path, printer: Printer) -> anyhow::Result<bool> {
     let options = Options { gems: None, target_folder: target, profile: Profile::Dev };
     let home = author::open_policy(&arguments.folder)?;
@@ -82,14 +83,14 @@ fn try_once(arguments: &DevArguments, target: &Path, printer: Printer) -> anyhow
     let place = author::below_policy(&home, ARTIFACTS)?;
     author::store_in(&artifact, &place)?;
     let mut converge = Command::new("/proc/self/exe");
-    // Usage errors name the program.
+    // This name appears in usage errors.
     converge.arg0("wrun").args(["converge", "--why-run", "--policy-name", &artifact.manifest().name, "--policies"]);
-    // It says itself how it ended.
+    // The dry run prints its own result.
     let ended = converge.arg(place.path()).args(&arguments.converge).status().context("the dry run does not start")?;
     Ok(ended.success() || ended.code() == Some(CHANGES_PENDING))
 }
 
-/// Waits until files have changed and then stay as they are for a moment: editors write several.
+/// Waits until files have changed and then stay the same for a moment, since editors may write several files.
 fn changed(folder: &Path, target: &Path, seen: &State) -> anyhow::Result<State> {
     let mut last = state(folder, target)?;
     loop {
@@ -102,14 +103,14 @@ fn changed(folder: &Path, target: &Path, seen: &State) -> anyhow::Result<State> 
     }
 }
 
-/// The files of a policy: their sizes and when they changed.
+/// The files of a policy with their sizes and modification times.
 type State = BTreeMap<PathBuf, (u64, Option<SystemTime>)>;
 
-/// Looks at the files of a policy's folder and of the cookbooks that it takes from elsewhere.
+/// Returns the state of all files in a policy's folder and in the cookbooks that it uses from other folders.
 fn state(folder: &Path, target: &Path) -> anyhow::Result<State> {
     let mut found = State::new();
     let mut folders = vec![folder.to_owned()];
-    // Cookbooks that are named may lie elsewhere. A file that cannot be read now is told by the build.
+    // Named cookbooks may be in other folders. The build reports files that cannot be read.
     let place = author::open_policy(folder).ok().and_then(|home| policyfile_of(&home));
     folders.extend(match place {
         Some(place) => local_folders(&place),
@@ -119,7 +120,7 @@ fn state(folder: &Path, target: &Path) -> anyhow::Result<State> {
         let Ok(entries) = std::fs::read_dir(&one) else { continue };
         for entry in entries.flatten() {
             let (path, name) = (entry.path(), entry.file_name());
-            // A link's own kind: what it leads to is not a cookbook's.
+            // This does not follow symbolic links, since their targets do not belong to a cookbook.
             let Ok(about) = entry.metadata() else { continue };
             let is_artifact = path.extension().is_some_and(|end| end == "wasm")
                 || name.as_encoded_bytes().starts_with(plain_files::UNFINISHED.as_bytes());

@@ -1,4 +1,4 @@
-//! `wrun policy import`: [`import::import`] decides, here are arguments and words.
+//! `wrun policy import`. [`import::import`] contains the decisions; this module handles arguments and messages.
 
 use crate::arguments::ImportPolicyArguments;
 use crate::commands::instances::Instances;
@@ -18,7 +18,7 @@ const OUTPUT: &str = "wrun";
 pub(super) fn run(arguments: &ImportPolicyArguments, printer: Printer) -> anyhow::Result<Exit> {
     let settings = crate::commands::settings(None, Layer::default())?;
     let here = super::here()?;
-    // Without links on both sides: the Policyfiles name the cookbooks by the way between them.
+    // Both paths are resolved, since the Policyfiles name the cookbooks by relative paths.
     let folder = expanded(&arguments.folder, &here);
     let folder =
         folder.canonicalize().with_context(|| format!("there is no Chef repository at {}", folder.display()))?;
@@ -31,7 +31,7 @@ pub(super) fn run(arguments: &ImportPolicyArguments, printer: Printer) -> anyhow
         author::refuse_links(&repository, OUTPUT)?;
     }
     let import = import(&folder, &output, &known_facts(), &Instances::find(&settings)?)?;
-    // The repository may be a stranger's. A place that a person names may be a link.
+    // The repository may be untrusted, so links are checked. A folder that the user names may be a link.
     let target = match arguments.output {
         None => author::below_policy(&repository, OUTPUT)?,
         Some(_) => HeldFolder::make(&output).with_context(|| format!("{} cannot be written", output.display()))?,
@@ -54,7 +54,7 @@ pub(super) fn run(arguments: &ImportPolicyArguments, printer: Printer) -> anyhow
             printer.prose(Tone::Heading, &format!("\n{title} ({}):", notes.len()));
         }
         for note in notes {
-            // What stops a file's evaluation may be several lines.
+            // The error of a file's evaluation may have several lines.
             printer.prose(tone, &escape_line(&format!("  {}", note.to_string().replace('\n', " "))));
         }
     }
@@ -64,7 +64,7 @@ pub(super) fn run(arguments: &ImportPolicyArguments, printer: Printer) -> anyhow
     for policy in &import.policies {
         let folder = output.join("policies").join(policy);
         let (folder, file) = (folder.display(), folder.join("Policyfile.rb"));
-        // A Policyfile is built as its lock says.
+        // A Policyfile needs a lock before it can be built.
         let commands = format!("{next} wrun policy install {} && wrun policy build {folder}", file.display());
         printer.prose(Tone::Plain, &escape_line(&commands));
         next = "     ";

@@ -1,4 +1,5 @@
-//! `wrun policy install`, `update`, `export` and `diff`: [`author::policyfile`] works, here are arguments and words.
+//! `wrun policy install`, `update`, `export`, and `diff`. [`author::policyfile`] does the work; this module handles arguments
+//! and messages.
 
 use super::build::{read_policy, target_folder};
 use super::release::sides;
@@ -22,19 +23,19 @@ use std::path::PathBuf;
 use std::time::Duration;
 use text::escape_line;
 
-/// How long a lock, a list of cookbooks or the archive of one may take to arrive.
+/// Time limit for the download of a lock, a list of cookbooks, or a cookbook's archive.
 const DOWNLOAD_TIME: Duration = Duration::from_secs(300);
 
-/// The most bytes of a note: what a server or a repository says of itself may be in it.
+/// Largest length of a note, in bytes. Notes may contain text from a server or a repository.
 const LONGEST_NOTE: usize = 2000;
 
-/// The name of a lock where no Policyfile is named.
+/// The name of the lock if no Policyfile is named.
 const LOCK: &str = "Policyfile.lock.json";
 
 /// The name of the lock beside a policy.toml.
 const FOLDER_LOCK: &str = "policy.lock.json";
 
-/// Locks what a policy.toml describes, or checks the lock that is there. `renew`: it is made anew.
+/// Creates the lock of a policy.toml, or checks the existing lock. `renew`: the lock is always created anew.
 fn lock_folder(place: &Place, renew: bool, printer: Printer) -> anyhow::Result<Exit> {
     let target = target_folder(&place.folder, None);
     let home = author::open_policy(&place.folder)?;
@@ -58,7 +59,7 @@ pub(super) fn install_policy(arguments: &InstallArguments, printer: Printer) -> 
 
 pub(super) fn update_policy(arguments: UpdateArguments, printer: Printer) -> anyhow::Result<Exit> {
     let mut names = arguments.names;
-    // The first name is the Policyfile's, as in chef-cli, if it looks like one.
+    // As in chef-cli, the first name is the Policyfile if it looks like a file name.
     let is_name = |name: &String| [".rb", ".toml", ".lock.json"].iter().any(|end| name.ends_with(end));
     let file = names.first().is_some_and(is_name).then(|| PathBuf::from(names.remove(0)));
     let place = Place::of(file.as_deref(), &here()?)?;
@@ -68,7 +69,7 @@ pub(super) fn update_policy(arguments: UpdateArguments, printer: Printer) -> any
         attributes: arguments.attributes,
         includes: arguments.include,
     };
-    // Cookbooks of a folder have one version each: there is nothing to choose.
+    // Each cookbook of a folder has only one version, so no versions need to be chosen.
     if place.is_toml() && wanted == Update::default() && !author::needs_resolving(&place.folder)? {
         return lock_folder(&place, true, printer);
     }
@@ -132,7 +133,7 @@ pub(super) fn diff_policy(arguments: &LockDiffArguments, printer: Printer) -> an
     Ok(Exit::Done)
 }
 
-/// Shows what differs between two locks.
+/// Shows the differences between two locks.
 pub(super) fn show_difference(old: &Side, new: &Side, printer: Printer) {
     let Some(text) = compare(old, new) else {
         printer.note(Tone::Plain, &format!("No changes for the policy lock between {} and {}", old.name, new.name));
@@ -152,12 +153,12 @@ fn tone(line: &str) -> Tone {
     }
 }
 
-/// Returns the directory that the command works in.
+/// Returns the current directory.
 pub(crate) fn here() -> anyhow::Result<PathBuf> {
     std::env::current_dir().context("cannot tell the working directory")
 }
 
-/// Does some work with what this machine lends to it.
+/// Calls `work` with this machine's tools: the Ruby runtime, downloads, and the cache.
 pub(crate) fn with_tools<T>(printer: Printer, work: impl FnOnce(&Tools<'_>) -> anyhow::Result<T>) -> anyhow::Result<T> {
     let settings = crate::commands::settings(None, Layer::default())?;
     let cache = cache(&settings);
@@ -171,7 +172,7 @@ pub(crate) fn with_tools<T>(printer: Printer, work: impl FnOnce(&Tools<'_>) -> a
     })
 }
 
-/// Says at a terminal what takes time.
+/// Shows on a terminal which step is in progress.
 fn doing(text: &str) {
     if text.is_empty() {
         return terminal::hide_status();
@@ -180,19 +181,19 @@ fn doing(text: &str) {
     terminal::status(escape_line(text));
 }
 
-/// The Chef server that the settings name. What they do not say of it is told when it is asked.
+/// Returns the Chef server of the settings. Missing settings are reported only when the server is used.
 fn chef_server(settings: &Settings) -> Option<ChefServer> {
     let ChefServerSettings { url, client, key } = settings.chef_server.clone()?;
     Some(ChefServer { url, client, key, now: Timestamp::now })
 }
 
-/// The user's own cache: what a Policyfile names is fetched with the user's rights.
+/// Returns the user's own cache folder, since downloads for a Policyfile use the user's rights.
 fn cache(settings: &Settings) -> PathBuf {
     let own = assemble::own_state::cache_folder();
     own.unwrap_or_else(|| settings.run.cache_dir.clone()).join("policyfile")
 }
 
-/// Asks a server for what a person's Policyfile names.
+/// Sends a request for something that the user's Policyfile names.
 fn ask(wanted: &HttpRequest) -> Result<HttpResponse, String> {
     let grants = Grants::allow_all().policy("author", &[]);
     let limits = Downloads { time: DOWNLOAD_TIME, ..Downloads::default() };

@@ -1,4 +1,4 @@
-//! `wrun policy push`: builds what is locked and releases it to a group.
+//! `wrun policy push`: builds a locked policy and releases it to a group.
 
 use super::build::{build_policy, read_policy, target_folder};
 use super::lock::{here, with_tools};
@@ -19,7 +19,7 @@ use std::io::IsTerminal as _;
 use std::path::Path;
 use text::{escape_line, versions};
 
-/// Releases policies. All of them are built before the first is released.
+/// Releases policies. All of them are built before the first one is released.
 ///
 /// # Errors
 /// A policy cannot be built, its lock no longer fits, a key is missing, or the repository cannot be written.
@@ -38,7 +38,7 @@ pub(super) fn run(arguments: &PushArguments, printer: Printer) -> anyhow::Result
     })
 }
 
-/// Whether a group is meant that a policy does not have yet. A group with nearly the same name has a person asked.
+/// Checks that a new group of a policy is not a typing error. If a similar group exists, the user is asked.
 ///
 /// # Errors
 /// Nobody can be asked, or the repository cannot be read.
@@ -98,7 +98,7 @@ pub(super) fn archive(arguments: &PushArchiveArguments, printer: Printer) -> any
     })
 }
 
-/// What came of it, as the end of a sentence.
+/// Returns the result of a release as the end of a sentence.
 pub(super) fn outcome(published: &Published) -> String {
     match published {
         Published::Done { version, dropped } if dropped.is_empty() => format!("released (version {version})"),
@@ -112,7 +112,7 @@ pub(super) fn outcome(published: &Published) -> String {
     }
 }
 
-/// What a folder or a Policyfile locks, without compiling anything; with the artifact, where that needs no compiler.
+/// Returns the manifest of a locked policy without compiling anything, and the artifact if it needs no compiler.
 pub(super) fn locked_manifest(folder: &Path, printer: Printer) -> anyhow::Result<(Manifest, Option<Artifact>)> {
     let Some(place) = toml_place(folder)? else {
         let artifact = revision(folder, None, printer)?.artifact;
@@ -130,7 +130,7 @@ pub(super) fn locked_manifest(folder: &Path, printer: Printer) -> anyhow::Result
     }
 }
 
-/// The policy.toml that is meant. `None`: it is a Policyfile.
+/// Returns the policy.toml of a folder, or `None` if the folder has a Policyfile.
 fn toml_place(folder: &Path) -> anyhow::Result<Option<Place>> {
     Ok(Some(place_of(folder)?).filter(Place::is_toml))
 }
@@ -145,7 +145,7 @@ fn place_of(folder: &Path) -> anyhow::Result<Place> {
     Ok(Place::of(Some(&file), &here()?)?)
 }
 
-/// Builds what a folder or a Policyfile locks. What has no lock is locked first.
+/// Builds a locked policy. If it has no lock, the lock is created first.
 pub(super) fn revision(folder: &Path, target: Option<&Path>, printer: Printer) -> anyhow::Result<Revision> {
     let place = place_of(folder)?;
     if !place.is_toml() {

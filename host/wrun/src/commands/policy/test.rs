@@ -1,7 +1,7 @@
-//! `wrun policy test`: what a policy's recipes ask for on several machines, compared with what they asked for before.
+//! `wrun policy test`: compares the resources that a policy's recipes declare on several machines with saved snapshots.
 //!
-//! Each file of facts is a machine. What the recipes declare, what a dry run would do and the contents of files are one
-//! snapshot, from which times and lines are left out.
+//! Each facts file describes a machine. A snapshot contains the declared resources, the result of a dry run, and the contents
+//! of files. Times and line numbers are left out.
 
 use super::test_server::prepare;
 use crate::arguments::TestArguments;
@@ -20,25 +20,25 @@ use std::io::ErrorKind;
 use std::path::Path;
 use text::{escape, escape_line};
 
-/// The largest file of a test, in bytes: its case, the facts of a machine, a snapshot.
+/// Largest size of a test's file (a case, the facts of a machine, or a snapshot), in bytes.
 const MAX_FILE: u64 = 64 << 20;
 
 /// The most files beside those of facts.
 const MAX_NAMES: usize = 65_536;
 
-/// The folder of facts below the policy's: a file for each machine.
+/// The folder of facts in the policy's folder. It has one file per machine.
 const FACTS: &str = "tests/facts";
 
-/// The folder of snapshots below the policy's.
+/// The folder of snapshots in the policy's folder.
 const SNAPSHOTS: &str = "tests/snapshots";
 
-/// The file with what all machines have beside their facts, below the policy's folder.
+/// The file with the data that all machines have in common, relative to the policy's folder.
 const CASE: &str = "tests/case.toml";
 
-/// Keys that differ from run to run, or with each line that is put above.
+/// Keys with values that change from run to run, or when lines are inserted above.
 const UNSTABLE: [&str; 2] = ["seconds", "line"];
 
-/// Keys of an action and of an error that a snapshot has.
+/// Keys of an error that a snapshot contains.
 const OF_ERROR: [&str; 4] = ["class", "message", "hint", "origin"];
 
 pub(super) fn run(arguments: &TestArguments, printer: Printer) -> anyhow::Result<Exit> {
@@ -120,7 +120,7 @@ fn test(arguments: &TestArguments, printer: Printer) -> anyhow::Result<Exit> {
     Ok(if differing == 0 { Exit::Done } else { Exit::Failed })
 }
 
-/// The facts of each machine, by the names of their files; those of Debian where the policy has none.
+/// Reads the facts of each machine, by file name. If the policy has no facts, it returns those of a Debian machine.
 fn machines(home: &HeldFolder) -> anyhow::Result<BTreeMap<String, Map<String, Value>>> {
     let mut machines = BTreeMap::new();
     for name in names_of_facts(home)? {
@@ -181,7 +181,7 @@ fn case(home: &HeldFolder) -> anyhow::Result<TestCase> {
     }
 }
 
-/// An error as one sentence with its place, and its hint.
+/// Formats an error as one sentence with its place and its hint.
 fn sentence(error: &Value) -> String {
     let text = |path: &str| error.pointer(path).and_then(Value::as_str);
     let line = |path: &str| error.pointer(path).and_then(Value::as_u64);
@@ -189,7 +189,7 @@ fn sentence(error: &Value) -> String {
     let origin = || Some(format!("{}/{}:{}", text("/origin/cookbook")?, text("/origin/file")?, line("/origin/line")?));
     let place = excerpt.or_else(origin).map(|place| format!(" ({place})")).unwrap_or_default();
     let hint = text("/hint").map(|hint| format!("\n  hint: {hint}")).unwrap_or_default();
-    // An exception's further lines do not begin where wrun's own do.
+    // Further lines of an exception are indented, so that they do not look like wrun's own.
     let message = text("/message").unwrap_or_default().replace('\n', "\n    | ");
     format!("{message}{place}{hint}")
 }
@@ -202,9 +202,9 @@ fn snapshot(outcome: &TestOutcome) -> Value {
     });
     let mut actions = outcome.run.pointer("/policies/0/resources").cloned().unwrap_or_default();
     for action in actions.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
-        // They say once more what the sentences and differences say, for programs.
+        // These values repeat the sentences and differences in a form for programs.
         action.remove("values");
-        // A digest of the machine that the facts describe: nobody could read a difference.
+        // This is a digest of the machine's state. A difference in it would not be readable.
         action.remove("planned_against");
     }
     json!({
@@ -216,7 +216,7 @@ fn snapshot(outcome: &TestOutcome) -> Value {
     })
 }
 
-/// The value without what differs from run to run.
+/// Returns the value without the keys that change from run to run.
 fn stable(value: &Value) -> Value {
     match value {
         Value::Array(items) => items.iter().map(stable).collect(),

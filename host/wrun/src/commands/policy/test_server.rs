@@ -1,8 +1,8 @@
-//! `wrun policy test-server`: builds a policy and answers the tests of its author, which start it. It is not for people.
+//! `wrun policy test-server`: builds a policy and answers requests from the author's tests. The tests start it; users do not.
 //!
-//! One JSON value a line. It writes `{"ready": 1}` when the policy is built, then answers each line `{"id", "case"}` with one
-//! `{"id", "run", "declared", "contents", "notices"}`, or `{"id", "error"}` where the case cannot be run. It ends with its
-//! standard input.
+//! One JSON value a line. It writes `{"ready": 1}` when the policy is built. Then it answers each line `{"id", "case"}` with
+//! a line `{"id", "run", "declared", "contents", "notices"}`, or `{"id", "error"}` if the case cannot be run. It exits when
+//! its standard input ends.
 
 use super::build;
 use super::test::hinted;
@@ -23,13 +23,14 @@ use std::path::Path;
 use std::sync::Arc;
 use text::error_chain;
 
-/// The version of the lines. It grows when one of them changes its meaning.
+/// The version of the protocol. It grows when the meaning of a line changes.
 const VERSION: u32 = 1;
 
-/// Where the artifact goes, below the policy's folder: not over the one that was built for nodes.
+/// The folder of the artifact, relative to the policy's folder. It differs from that of `wrun policy build`, so that the
+/// artifact for nodes is not overwritten.
 const ARTIFACTS: &str = ".wrun/test";
 
-/// A question of the tests.
+/// A request from the tests.
 #[derive(Debug, Deserialize)]
 struct Question {
     id: u64,
