@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod dependencies;
+mod directories;
+
 use serde_json::{Value, json};
 use specs::Program;
 use std::fs;
@@ -219,23 +222,6 @@ fn what_would_not_work() {
     );
 }
 
-#[test]
-fn what_a_missing_cookbook_may_bring_is_only_noted() {
-    let files = [
-        ("metadata.rb", "name 'web'\ndepends 'base'\n"),
-        ("recipes/default.rb", "base_clock 'x'\nfile '/a' do\n  base_owner 'x'\nend\ninclude_recipe 'base'\n"),
-    ];
-    let report = check(&files, &[], 0);
-    expect(
-        &report["notes"],
-        &[
-            ("cookbook metadata.rb:2", "the cookbook base is not here"),
-            ("resource recipes/default.rb:1", "perhaps of a cookbook that is not here"),
-            ("property recipes/default.rb:3", "no property `base_owner`"),
-        ],
-    );
-}
-
 /// Nothing of a cookbook is evaluated, however it is written, and what it says is only text.
 #[test]
 fn hostile_cookbooks_are_only_read() {
@@ -337,70 +323,6 @@ fn typing_errors_that_chef_tells_only_while_it_runs() {
 }
 
 #[test]
-fn a_cookbook_beside_it_must_be_named_in_the_metadata() {
-    let base = [
-        ("base/metadata.rb", "name 'base'\n"),
-        ("base/attributes/default.rb", "default['base']['port'] = 1\n"),
-        ("base/recipes/time.rb", "log 'time'\n"),
-        ("base/resources/clock.rb", "action :create do\nend\n"),
-        (
-            "base/libraries/tools.rb",
-            "module BaseTools\n  def self.go = 1\nend\nclass Chef::Recipe\n  def base_word = 1\nend\n",
-        ),
-    ];
-    let recipe = "include_recipe 'base::time'\nbase_clock 'x'\nlog BaseTools.go\nlog node['base']['port']\nlog base_word\n\
-        log node['base'].to_s\nlog BaseOther\nbase_clock('y') if windows?\n";
-    let report = check(&[("metadata.rb", "name 'web'\n"), ("recipes/default.rb", recipe)], &base, 1);
-    let on = "is of the cookbook base, on which the metadata do not depend";
-    let said = |what: &str| format!("{what} {on}");
-    let messages =
-        ["the included recipe base::time", "`base_clock`", "`BaseTools`", "`node['base']`", "`base_word`"].map(said);
-    let [recipe_of, clock, tools, port, word] = messages.each_ref().map(String::as_str);
-    expect(
-        &report["problems"],
-        &[
-            ("cookbook recipes/default.rb:1", recipe_of),
-            ("resource recipes/default.rb:2", clock),
-            ("constant recipes/default.rb:3", tools),
-            ("attribute recipes/default.rb:4", port),
-            ("resource recipes/default.rb:5", word),
-        ],
-    );
-    for problem in report["problems"].as_array().unwrap() {
-        assert_eq!(problem["hint"], "add the line `depends 'base'` to metadata.rb");
-    }
-    // What only another system reaches does not count.
-    expect(&report["notes"], &[("resource recipes/default.rb:8", clock)]);
-    let named = [("metadata.rb", "name 'web'\ndepends 'base'\n"), ("recipes/default.rb", recipe)];
-    expect(&check(&named, &base, 0)["problems"], &[]);
-}
-
-#[test]
-fn checks_that_a_missing_cookbook_makes_impossible_are_counted() {
-    let files = [
-        ("metadata.rb", "name 'web'\ndepends 'base'\n"),
-        ("resources/site.rb", "property :port, Integer\naction :create do\n  log new_resource.prot.to_s\nend\n"),
-        (
-            "recipes/default.rb",
-            "web_site 'a' do\n  prot 1\n  port 2\n  action :craete\nend\nlog 'x' do\n  notifies :restart, 'service[nginx]'\nend\n",
-        ),
-    ];
-    let report = check(&files, &[], 0);
-    let why = "the cookbook base is not here";
-    let left_out = |kind: &str, checks: u32| json!({ "kind": kind, "checks": checks, "why": why });
-    assert_eq!(
-        report["left_out"],
-        json!([left_out("action", 1), left_out("notification", 1), left_out("property", 3)])
-    );
-    let several: Vec<_> = files.iter().map(|(path, text)| (format!("web/{path}"), *text)).collect();
-    let several: Vec<_> = several.iter().map(|(path, text)| (path.as_str(), *text)).collect();
-    let said = check_all(&several, &["--all"], 1).stdout;
-    assert!(said.contains(&format!("\nnot checked\n  web: 1 action check left out: {why}\n")), "{said}");
-    assert!(said.contains(&format!("\n  web: 3 property checks left out: {why}\n")), "{said}");
-    assert_eq!(check(&files[..2], &BASE, 1)["left_out"], json!([]));
-}
-
-#[test]
 fn slips_of_the_pen_are_found_with_near_names() {
     let report = check(
         &[
@@ -444,22 +366,6 @@ fn slips_of_the_pen_are_found_with_near_names() {
     let near = near.map(|name| if name.is_empty() { String::new() } else { format!("did you mean `{name}`?") });
     assert_eq!(hints, near);
     expect(&report["notes"], &[("method recipes/default.rb:22", "unknown method or variable `unheard_of`")]);
-}
-
-#[test]
-fn a_receiver_may_be_declared_in_an_included_recipe_or_by_those_who_depend_on_the_cookbook() {
-    let recipe = "include_recipe 'base::time'\nlog 'a' do\n  notifies :restart, 'service[ntp]'\n  notifies :restart, 'service[nginx]'\n  \
-        notifies :restart, 'service[iis]'\nend\nif windows?\n  service 'iis'\nend\n";
-    let files = [("metadata.rb", "name 'web'\ndepends 'base'\n"), ("recipes/default.rb", recipe)];
-    let base = [("base/metadata.rb", "name 'base'\n"), ("base/recipes/time.rb", "service 'ntp'\n")];
-    let report = check(&files, &base, 1);
-    let (nginx, iis) = ("notification recipes/default.rb:4", "notification recipes/default.rb:5");
-    expect(
-        &report["problems"],
-        &[(nginx, "declares `service[nginx]`"), (iis, "`service[iis]` is declared only for windows")],
-    );
-    let wrapped = [base[0], base[1], ("shop/metadata.rb", "name 'shop'\ndepends 'web'\n")];
-    expect(&check(&files, &wrapped, 1)["notes"], &[(nginx, "declares `service[nginx]`")]);
 }
 
 #[test]
@@ -574,113 +480,4 @@ fn a_type_that_loses_against_chefs_own_is_noted() {
     ];
     let report = check(&files, &[], 0);
     expect(&report["notes"], &[("resource resources/default.rb:1", "Chef's own `sudo` goes before this class")]);
-}
-
-/// Runs `cookbook check` over a directory of cookbooks.
-fn check_all(files: &[(&str, &str)], arguments: &[&str], code: i32) -> specs::Output {
-    let program = Program::new().unwrap();
-    let cookbooks = program.configuration().join("cookbooks");
-    fs::create_dir_all(&cookbooks).unwrap();
-    write(&cookbooks, files);
-    let place = cookbooks.display().to_string();
-    program
-        .run(&[&["cookbook", "check", "--cookbooks", &place][..], arguments].concat())
-        .unwrap()
-        .expect_code(code)
-        .unwrap()
-}
-
-const SEVERAL: [(&str, &str); 9] = [
-    ("web/metadata.rb", "name 'web'\nversion '1.2.0'\ndepends 'base'\n"),
-    ("web/recipes/default.rb", "include_recipe 'base'\nbase_clock 'x'\ngone_word 'x' do\n  a 1\nend\n"),
-    ("web/recipes/unused.rb", "gem_package 'x'\nweb_site 'a'\n"),
-    ("web/resources/site.rb", "action :create do\n  chef_gem 'x'\nend\n"),
-    ("base/metadata.rb", "name 'base'\nversion '2.1.0'\n"),
-    ("base/recipes/default.rb", "log 'base'\n"),
-    ("base/resources/clock.rb", "action :create do\n  fork { 1 }\nend\n"),
-    ("other/metadata.rb", "name 'other'\n"),
-    ("notes/README.md", "not a cookbook\n"),
-];
-
-#[test]
-fn all_cookbooks_of_a_directory_end_in_a_table() {
-    let said = check_all(&SEVERAL, &["--all"], 1).stdout;
-    let table = said.split("cookbook  ").nth(1).unwrap();
-    let expected = "version  files  problems  notes\n\
-                    base      2.1.0        3         1      0\n\
-                    other     0.0.0        1         0      0\n\
-                    web       1.2.0        4         3      0\n\
-                    \n4 problems found in 2 cookbooks, of 8 files of 3 cookbooks\n";
-    assert_eq!(table, expected, "{said}");
-    assert!(
-        said.contains("problems of web\n  recipes/default.rb:3  unknown resource type or method `gone_word`"),
-        "{said}"
-    );
-    let json: Value = serde_json::from_str(&check_all(&SEVERAL, &["--all", "--format", "json"], 1).stdout).unwrap();
-    let works: Vec<_> = json["cookbooks"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| (one["cookbook"]["name"].clone(), one["works"].clone()))
-        .collect();
-    assert_eq!(json!(works), json!([["base", false], ["other", true], ["web", false]]));
-    assert_eq!((&json["version"], &json["works"]), (&json!(1), &json!(false)));
-    let fine = check_all(&SEVERAL[7..], &["--all"], 0).stdout;
-    assert!(fine.ends_with("\nno problems found in 1 file of 1 cookbook\n"), "{fine}");
-}
-
-#[test]
-fn what_is_not_a_directory_of_cookbooks_is_bad_usage() {
-    let said = check_all(&[("README.md", "")], &["--all"], 43).stderr;
-    assert!(said.contains("no cookbook was found in"), "{said}");
-    let said = check_all(&[("metadata.rb", "name 'web'\n")], &["--all"], 43).stderr;
-    assert!(said.contains("is a cookbook: name the directory above it"), "{said}");
-    let program = Program::new().unwrap();
-    let said = program.run(&["cookbook", "check", "--all"]).unwrap().expect_code(43).unwrap().stderr;
-    assert!(said.contains("--cookbooks"), "{said}");
-}
-
-#[test]
-fn a_run_list_leaves_out_what_it_does_not_reach() {
-    let all = |run_list: &str, code: i32| -> Value {
-        let said = check_all(&SEVERAL, &["--all", "--format", "json", "--run-list", run_list], code).stdout;
-        serde_json::from_str(&said).unwrap()
-    };
-    let problems = |json: &Value| -> Vec<String> {
-        let of = |one: &Value| {
-            lines(&one["problems"])
-                .into_iter()
-                .map(|line| line.split(' ').nth(1).unwrap().to_owned())
-                .collect::<Vec<_>>()
-        };
-        json["cookbooks"].as_array().unwrap().iter().flat_map(of).collect()
-    };
-    // The type of a dependency is reached by its use, `unused` and what it uses are not.
-    assert_eq!(problems(&all("recipe[web]", 1)), ["recipes/default.rb:3", "resources/clock.rb:2"]);
-    assert_eq!(problems(&all("web::unused", 1)), ["recipes/unused.rb:1", "resources/site.rb:2"]);
-    assert_eq!(problems(&all("base", 0)), Vec::<String>::new());
-    for (run_list, says) in [
-        ("role[web]", "--run-list takes recipes"),
-        ("gone", "the run list's cookbook gone is not in the given directories"),
-        ("web::gone", "the cookbook web does not have the run list's recipe web::gone"),
-    ] {
-        let said = check_all(&SEVERAL, &["--all", "--run-list", run_list], 43).stderr;
-        assert!(said.contains(says), "{said}");
-    }
-}
-
-#[test]
-fn a_name_instead_of_a_folder_is_told_where_the_cookbook_is() {
-    let program = Program::new().unwrap();
-    let cookbooks = program.configuration().join("cookbooks");
-    write(&cookbooks, &[("only-here/metadata.rb", "name 'only-here'\n")]);
-    let folder = cookbooks.display().to_string();
-    let check = |name: &str| {
-        let said = program.run(&["cookbook", "check", name, "--cookbooks", &folder]).unwrap().expect_code(43).unwrap();
-        said.stderr
-    };
-    let near = check("only-here");
-    assert!(near.contains("did you mean [CONFIGURATION]/cookbooks/only-here?"), "{near}");
-    let unknown = check("not-here-either");
-    assert!(unknown.contains("this is the path of a directory, from the working directory"), "{unknown}");
 }
