@@ -31,7 +31,7 @@ pub fn info(line: &str) {
     write(Level::Info, line);
 }
 
-/// Writes a warning.
+/// Writes a warning to the log.
 pub fn warn(line: &str) {
     write(Level::Warn, line);
 }

@@ -5,7 +5,7 @@
 use std::error::Error;
 use std::io;
 
-/// The general advice.
+/// The advice for any call that the sandbox lacks.
 pub(crate) const HINT: &str = "a policy cannot use files, sockets, processes, threads or clocks of the standard \
     library: declare a resource, or use `wrun_sdk::machine`, `wrun_sdk::clock` and `wrun_sdk::random`, within the \
     policy's grants";

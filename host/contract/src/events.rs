@@ -110,7 +110,7 @@ impl Status {
 /// One step of a run, with what formatters need to show it.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// The run begins.
+    /// The run begins with its policies.
     RunStarted {
         /// Identifies the run in its record and in the log.
         run_id: &'a str,

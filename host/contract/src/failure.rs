@@ -57,7 +57,7 @@ impl Raised {
         chef::class(&self.kind)
     }
 
-    /// Adds a hint.
+    /// Returns the exception with a hint.
     #[must_use]
     pub fn with_hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
@@ -198,7 +198,7 @@ impl Failure {
         chef::dry_refusal(&raised.kind, &raised.message)
     }
 
-    /// Returns the hint.
+    /// Returns the hint, if there is one.
     pub fn hint(&self) -> Option<&str> {
         match self {
             Self::Raised(raised) => raised.hint.as_deref(),

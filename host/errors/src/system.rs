@@ -126,7 +126,7 @@ pub enum FileCall {
     RemoveDirectory,
     /// Removing the file, or changing its owner, mode or times.
     Change,
-    /// Renaming the file.
+    /// Renaming the file or directory.
     Rename,
     /// Making a symbolic link.
     LinkSymbolic,

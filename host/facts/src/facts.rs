@@ -43,7 +43,7 @@ impl Settings {
 /// The facts that [`Facts::gather`] returns.
 #[derive(Clone, Copy, Debug)]
 pub enum Which<'a> {
-    /// All facts.
+    /// All facts of the machine.
     All,
     /// The facts of Chef's minimal Ohai run.
     Minimal,

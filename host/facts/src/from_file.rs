@@ -16,7 +16,7 @@ pub enum FactsError {
     Root {
         /// The root as it was given.
         path: PathBuf,
-        /// The system's error.
+        /// The error of the system's call.
         source: std::io::Error,
     },
     /// The file cannot be read.
@@ -24,7 +24,7 @@ pub enum FactsError {
     Unreadable {
         /// The path of the file, as it was given.
         path: PathBuf,
-        /// The system's error.
+        /// The error of the system's call.
         source: std::io::Error,
     },
     /// The file exceeds the limit, which is larger than any saved node.

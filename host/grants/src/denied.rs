@@ -57,7 +57,7 @@ pub enum Capability {
     Clock,
     /// Random numbers from the operating system.
     Random,
-    /// Rebooting the node.
+    /// Starting the node again.
     Reboot,
 }
 

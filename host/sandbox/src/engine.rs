@@ -34,7 +34,7 @@ pub enum SandboxError {
     NoComponent {
         /// The policy with the component, by its name.
         policy: String,
-        /// The engine's message.
+        /// The message of the engine.
         why: String,
     },
     /// Compiling the component exceeds a limit.
@@ -74,7 +74,7 @@ pub enum SandboxError {
     Start {
         /// The policy that cannot be started, by its name.
         policy: String,
-        /// The engine's message.
+        /// The message of the engine.
         why: String,
     },
 }

@@ -12,7 +12,7 @@ use std::rc::Rc;
 pub mod kinds {
     macro_rules! kinds { ($($(#[$doc:meta])* $kind:ident),+ $(,)?) => { $($(#[$doc])* #[derive(Debug)] pub enum $kind {})+ } }
     kinds! {
-        /// Any JSON value.
+        /// Any value that JSON has.
         Anything,
         /// The value true or false.
         Boolean,

@@ -52,7 +52,7 @@ impl Definition {
         Self { name, cookbook: OnceCell::new(), unified, properties: vec![], actions: vec![], current: None }
     }
 
-    /// Adds a property.
+    /// Adds a property to the type.
     #[must_use]
     pub fn property(mut self, property: Property) -> Self {
         self.properties.push(property);

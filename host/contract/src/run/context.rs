@@ -14,7 +14,7 @@ pub const ROOT: ContextId = 0;
 /// A delayed notification that waits for the end of its context.
 #[derive(Debug, Clone)]
 pub struct Due {
-    /// The receiver.
+    /// The resource that is notified.
     pub target: ResourceRef,
     /// The action that the receiver runs.
     pub action: String,

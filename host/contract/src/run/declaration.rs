@@ -178,7 +178,7 @@ pub enum Amendment {
     Actions(Vec<String>),
     /// Sets or replaces a property.
     Property(String, Property),
-    /// Clears a property.
+    /// Clears a property's value.
     Clear(String),
     /// Adds a guard after those it has.
     Guard(Guard),

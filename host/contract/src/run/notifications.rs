@@ -13,7 +13,7 @@ const MAX_COMPARED: usize = 1_000;
 pub struct Notification {
     /// `type[name]` of the sender.
     pub sender_key: String,
-    /// The receiver.
+    /// The resource that is notified.
     pub target: ResourceRef,
     /// The action that the receiver runs.
     pub action: String,

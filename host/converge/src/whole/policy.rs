@@ -68,7 +68,7 @@ pub(super) struct FinishedPolicy<I> {
     lists_declared: bool,
     /// The instance. `None`: the policy was refused, or could not be started.
     instance: Option<I>,
-    /// Duration, in seconds.
+    /// Duration of the policy's turn, in seconds.
     seconds: f64,
 }
 

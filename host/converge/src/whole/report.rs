@@ -126,7 +126,7 @@ pub struct RunReport {
     pub why_run: bool,
     /// The moment at which the run began.
     pub started: Moment,
-    /// Duration, in seconds.
+    /// Duration of the run, in seconds.
     pub seconds: f64,
     /// One report for each policy, in the order of the run.
     pub policies: Vec<PolicyReport>,

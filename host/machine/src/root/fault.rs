@@ -74,7 +74,7 @@ impl Fault {
         Self { reached: self.reached, hint: self.hint, ..Self::new(self.errno, self.call, path) }
     }
 
-    /// Adds advice.
+    /// Adds advice for the operator.
     #[must_use]
     pub(super) fn because(self, hint: Hint) -> Self {
         Self { hint: Some(hint), ..self }

@@ -12,7 +12,7 @@ use std::io::Seek;
 /// Content in a file that can be reached only through this value.
 #[derive(Debug)]
 pub struct NamelessFile {
-    /// The open file.
+    /// The open file without a name.
     pub file: File,
     /// Size of the content, in bytes.
     pub size: u64,

@@ -93,7 +93,7 @@ pub(crate) fn is_of_a_process<'n>(mut directories: impl Iterator<Item = &'n str>
 /// The state of a walk.
 struct Walk<'a> {
     trail: Trail<'a>,
-    /// The present component.
+    /// The component that the walk has reached.
     name: Option<String>,
     /// The remaining components, the next one last.
     ahead: Vec<String>,

@@ -43,7 +43,7 @@ const DAY: i64 = 86_400;
 /// A kind of private key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// An RSA key.
+    /// A key for the algorithm RSA.
     Rsa,
     /// An elliptic curve key.
     Ec,
@@ -52,7 +52,7 @@ pub(super) enum Kind {
 /// A word of a shell line.
 #[derive(Debug, Clone, Copy)]
 enum Word<'w> {
-    /// A literal word.
+    /// A word that is passed as it is.
     Text(&'w str),
     /// A file whose content is in the environment variable of this name.
     File(&'static str),

@@ -15,7 +15,7 @@ const CHUNK: usize = 64 << 10;
 /// The declared content of a file.
 #[derive(Clone)]
 pub(crate) enum Content<'a> {
-    /// Bytes in memory.
+    /// Bytes in the memory of wrun.
     Bytes(Cow<'a, [u8]>),
     /// An unnamed file, which other processes cannot reach.
     File(Arc<NamelessFile>),

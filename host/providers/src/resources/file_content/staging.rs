@@ -54,7 +54,7 @@ impl Staging {
 /// The step that keeps staged content after a block rejected it, so that people can read it.
 #[derive(Debug)]
 pub(crate) struct Rejection {
-    /// The staged content.
+    /// The content that was written beside the file.
     pub(super) staged: Staged,
 }
 

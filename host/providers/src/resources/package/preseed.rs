@@ -25,7 +25,7 @@ const DATABASES: [&str; 2] = ["/var/cache/debconf/config.dat", "/var/cache/debco
 /// The name of the installer as an owner of questions.
 const INSTALLER: &str = "d-i";
 
-/// Answers to give.
+/// The answers to give to debconf.
 #[derive(Debug)]
 struct Answers {
     text: Withheld<Vec<u8>>,

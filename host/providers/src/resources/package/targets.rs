@@ -12,9 +12,9 @@ use std::cmp::Ordering;
 pub(super) struct Seen {
     /// Its name in the resource.
     pub(super) name: String,
-    /// The declared version.
+    /// The version that the resource declares.
     pub(super) wanted: Option<String>,
-    /// The installed version.
+    /// The version that is installed now.
     pub(super) current: Option<String>,
     /// The available version: the declared one, if it is available.
     pub(super) candidate: Option<String>,
