@@ -25,7 +25,7 @@ const LARGEST: u64 = 64 << 20;
 /// Size of the linear memory at the start, in bytes. Ruby reserves it and uses only a small part of it.
 const RESERVED_MEMORY: usize = 320 << 20;
 
-/// The reasons why there is no usable runtime.
+/// The reasons why the Ruby runtime cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum RuntimeError {
     /// No folder contains a runtime.

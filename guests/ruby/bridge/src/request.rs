@@ -16,7 +16,7 @@ pub(crate) struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Parses a request.
+    /// Parses the bytes of a call as a request.
     pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, Reply> {
         let malformed = || Reply::argument_error("a call of the bridge is malformed");
         let space = bytes.iter().position(|byte| *byte == b' ').ok_or_else(malformed)?;

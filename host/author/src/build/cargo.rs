@@ -22,7 +22,7 @@ pub struct CompiledModule {
     pub bytes: Vec<u8>,
 }
 
-/// The reasons why there is no core module.
+/// The reasons why cargo did not build a core module.
 #[derive(Debug, thiserror::Error)]
 pub enum CompileError {
     #[error("{} is not a cargo package: it has no Cargo.toml", folder.display())]

@@ -95,7 +95,7 @@ impl GuestCompiler {
     }
 }
 
-/// The reasons why there is no compiler for guests.
+/// The reasons why guests cannot be compiled.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolchainError {
     #[error("{program} is missing: {remedy}")]

@@ -42,7 +42,7 @@ pub fn write_below(policy: &HeldFolder, below: impl AsRef<Path>, content: &[u8])
 /// Checks that neither something that wrun is to write below a policy's folder nor a folder on the way to it is a link.
 ///
 /// # Errors
-/// The link.
+/// One of them is a link.
 pub fn refuse_links(policy: &HeldFolder, below: impl AsRef<Path>) -> Result<(), AuthorError> {
     match link_on_the_way(policy, below.as_ref()) {
         Some(path) => Err(written_elsewhere(path)),

@@ -233,7 +233,7 @@ impl PolicyToml {
 const LEADS_OUT: &str =
     "is a link that leads out of the policy's folder: put the cookbook there, or name its path in policy.toml";
 
-/// The paths below a policy's folder of all that lies in its `cookbooks/`, sorted. `None`: there is no such folder.
+/// Returns the sorted paths of all entries in `cookbooks/`, relative to the policy's folder, or `None` without that folder.
 fn names_of_cookbooks(folder: &HeldFolder) -> Result<Option<Vec<PathBuf>>, AuthorError> {
     let path = folder.path().join(COOKBOOKS);
     let all = match folder.below(COOKBOOKS) {

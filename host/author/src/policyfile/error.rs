@@ -122,7 +122,7 @@ pub enum PolicyfileError {
         file: PathBuf,
         /// The reason. It is part of the message.
         error: Box<CompileError>,
-        /// A hint, as a further line; empty if there is none.
+        /// A hint, as a further line. Empty without a hint.
         hint: String,
     },
     /// An attribute cannot be in a lock.
