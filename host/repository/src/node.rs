@@ -22,7 +22,7 @@ use crate::cache::{Cache, Kept, Record};
 use crate::error::{RepositoryError, Role};
 use crate::files::OwnFolder;
 use crate::first::{check_named_root, first_trust};
-use crate::metadata::limit;
+use crate::metadata::{Envelope, Targets, limit};
 use crate::names::{PLATFORM, artifact_target, check_name, group_target, team_folder, team_target};
 use crate::prefetch::{Prefetched, first_files};
 use crate::released::{MAX_BYTES, Release};
@@ -281,11 +281,11 @@ impl Node {
     fn check_owner(&mut self, policy: &str, team: &str) -> Result<(), RepositoryError> {
         if self.teams.is_none() {
             let trust = self.trust.read(PLATFORM).ok().flatten();
-            let targets = trust.and_then(|trust| known_targets(PLATFORM, &trust.trusted).ok().flatten());
+            let targets = trust.and_then(|trust| last_targets(&trust));
             self.teams = Some(targets.and_then(|targets| teams(&targets).ok()).unwrap_or_default());
         }
         let teams = self.teams.as_deref().unwrap_or_default();
-        // If the platform's documents are unknown, nothing contradicts the verified revision.
+        // If nothing of the platform was ever verified, nothing contradicts the verified revision.
         if teams.is_empty() {
             return Ok(());
         }
@@ -451,6 +451,13 @@ impl Node {
         }
         opened(cache, &current, &team, Some(Stale { reason, verified }))
     }
+}
+
+/// Returns the targets of the platform that were verified last, also if its keys have changed since.
+fn last_targets(trust: &Trust) -> Option<Targets> {
+    let known = known_targets(PLATFORM, &trust.trusted).ok().flatten();
+    let superseded = || Targets::of(&Envelope::parse("", trust.superseded.as_ref()?).ok()?).ok();
+    known.or_else(superseded)
 }
 
 /// Tells whether a policy's revision was verified recently, within `refresh`.

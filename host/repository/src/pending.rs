@@ -15,6 +15,9 @@ use crate::store::Writer;
 use crate::update::stored_metadata;
 use crate::writer::{Current, Lifetimes, Published, Publisher, no_form, role_keys};
 
+/// Most releases of one team that wait for signatures.
+const MAX_PENDING: usize = 64;
+
 /// Largest difference between the clocks of two signers of one release, in seconds.
 const CLOCKS: i64 = 24 * 60 * 60;
 
@@ -40,11 +43,21 @@ impl Publisher<'_> {
     /// The pending releases of a repository: their names.
     ///
     /// # Errors
-    /// The store cannot be read.
+    /// The store cannot be read, or there are more of them than a team can have left.
     pub fn pending(&self, folder: &str) -> Result<Vec<String>, RepositoryError> {
-        let names = self.store.names(&format!("{folder}/pending"))?;
+        let below = format!("{folder}/pending");
+        let names = self.store.names(&below)?;
         let ids = names.iter().filter_map(|name| name.strip_suffix(".json"));
-        Ok(ids.filter(|id| is_digest(id)).map(str::to_owned).collect())
+        let ids: Vec<_> = ids.filter(|id| is_digest(id)).map(str::to_owned).collect();
+        // A team may write to its own folder, and each name costs a signer the reading of a whole document.
+        if ids.len() > MAX_PENDING {
+            return Err(RepositoryError::Other(format!(
+                "{} releases wait in {}, more than {MAX_PENDING}: remove the files that its team does not need, and try again",
+                ids.len(),
+                self.store.file(&below)
+            )));
+        }
+        Ok(ids)
     }
 
     /// Reads a pending release with its signatures. Its id is the digest of the signed content, so a signer who names an id

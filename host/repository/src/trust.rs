@@ -28,13 +28,20 @@ pub struct Trust {
     pub checked: Option<Moment>,
     /// The SHA-256 of the root that the operator has named, once it was found in the chain of roots.
     pub named: Option<String>,
+    /// The last verified targets, if a root with other keys came afterwards and nothing was verified under it yet. Whoever
+    /// serves the files could withhold what follows the new root. They prove nothing any more, but they may still object.
+    pub(crate) superseded: Option<Vec<u8>>,
 }
 
 impl Trust {
     /// Returns a copy with other trusted documents.
     #[must_use]
     pub fn with(&self, trusted: Trusted) -> Self {
-        Self { trusted, checked: self.checked, named: self.named.clone() }
+        let superseded = match trusted.targets {
+            Some(_) => None,
+            None => self.trusted.targets.as_ref().or(self.superseded.as_ref()).cloned(),
+        };
+        Self { trusted, checked: self.checked, named: self.named.clone(), superseded }
     }
 }
 
@@ -51,6 +58,8 @@ struct Written {
     checked: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     named: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    superseded: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -101,7 +110,8 @@ impl TrustFolder {
         let trusted = Trusted { root: written.root.into_bytes(), pointers, targets };
         let checked = written.checked.map(|moment| moment.parse()).transpose();
         let checked = checked.map_err(|_| damaged("a moment of it is invalid".into()))?;
-        Ok(Some(Trust { trusted, checked, named: written.named }))
+        let superseded = written.superseded.map(String::into_bytes);
+        Ok(Some(Trust { trusted, checked, named: written.named, superseded }))
     }
 
     /// Writes the trust data durably.
@@ -144,6 +154,7 @@ impl TrustFolder {
             targets: trust.trusted.targets.as_deref().map(text),
             checked: trust.checked.map(|moment| moment.to_string()),
             named: trust.named.clone(),
+            superseded: trust.superseded.as_deref().map(text),
         };
         let bytes = serde_json::to_vec(&written).map_err(|error| failed(error.into()))?;
         self.folder.replace(&below, &bytes, survives).map_err(failed)
@@ -166,7 +177,7 @@ mod tests {
         let (own, elsewhere) = (folder.path().join("own"), folder.path().join("elsewhere"));
         let place = TrustFolder::new(own.clone());
         let trusted = Trusted { root: b"r".to_vec(), pointers: None, targets: None };
-        let trust = Trust { trusted, checked: None, named: None };
+        let trust = Trust { trusted, ..Trust::default() };
         place.write("platform", &trust).unwrap();
         std::fs::rename(own.join("trust"), &elsewhere).unwrap();
         // If the folder is a link, its target is not read, written or removed.
@@ -194,9 +205,18 @@ mod tests {
         assert_eq!(place.read("teams/core").unwrap(), None);
         let pointers = Pointers { timestamp: b"t".to_vec(), snapshot: b"s".to_vec() };
         let trusted = Trusted { root: b"r".to_vec(), pointers: Some(pointers), targets: Some(b"x".to_vec()) };
-        let trust = Trust { trusted, checked: Some(Moment::UNIX_EPOCH), named: Some("0".repeat(64)) };
+        let checked = Some(Moment::UNIX_EPOCH);
+        let trust = Trust { trusted, checked, named: Some("0".repeat(64)), superseded: None };
         place.write("teams/core", &trust).unwrap();
-        assert_eq!(place.read("teams/core").unwrap(), Some(trust));
+        assert_eq!(place.read("teams/core").unwrap(), Some(trust.clone()));
+        // Under a root with other keys, the targets are kept only to object.
+        let rotated = trust.with(Trusted::of_root(b"r2".to_vec()));
+        assert_eq!(rotated.superseded.as_deref(), Some(b"x".as_slice()));
+        place.write("teams/core", &rotated).unwrap();
+        assert_eq!(place.read("teams/core").unwrap(), Some(rotated.clone()));
+        assert_eq!(rotated.with(Trusted::of_root(b"r3".to_vec())).superseded, rotated.superseded);
+        assert_eq!(rotated.with(trust.trusted.clone()).superseded, None);
+        place.write("teams/core", &trust).unwrap();
         let file = folder.path().join("a/trust/teams/core.json");
         for damage in ["", "{}", "{\"format\": \"wrun-trust-2\", \"root\": \"\"}"] {
             std::fs::write(&file, damage).unwrap();
