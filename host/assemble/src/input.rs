@@ -81,7 +81,7 @@ impl Input {
         let (all_grants, no_grants) = grants(request, settings)?;
         let all_grants = all_grants.keeping(own_places::inside(settings, request)?);
         let all_grants = all_grants.with_homes(providers::homes(&settings.root));
-        let (releases, told) = Releases::fetch(&names, group_of, request, settings)?.unzip();
+        let (releases, told) = Releases::fetch(&names, group_of, request, settings, layer_files.stop)?.unzip();
         let stand_in = request.stand_in.as_ref();
         let artifacts = Artifacts::read(&names, settings, &all_grants, stand_in, releases.as_ref())?;
         let Artifacts { read: artifacts, mut refused } = artifacts;

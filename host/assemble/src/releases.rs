@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use artifact::Artifact;
-use contract::{ErrorKind, Failure};
+use contract::{ErrorKind, Failure, Stop};
 use jiff::Timestamp as Moment;
 use repository::first::{first_root, max_root};
 use repository::names::place_key;
@@ -55,7 +55,7 @@ impl RepositorySettings {
     }
 
     /// Opens the repository. The second value tells whether only the operator can change it.
-    fn open(&self) -> Result<(Box<dyn Store>, bool), RepositoryError> {
+    fn open(&self, stop: &Stop) -> Result<(Box<dyn Store>, bool), RepositoryError> {
         let Some(place) = self.directory() else {
             if let Some(place) = without_user(&self.place) {
                 return Err(RepositoryError::Other(format!(
@@ -63,7 +63,7 @@ impl RepositorySettings {
                      them out"
                 )));
             }
-            return Ok((Box::new(AddressStore::new(&self.place)), false));
+            return Ok((Box::new(AddressStore::new(&self.place, stop)), false));
         };
         let store = DirectoryStore::open(&place)?;
         let is_own = store.is_operators_own(&first_root());
@@ -118,6 +118,7 @@ impl Releases {
         group_of: impl Fn(&str) -> Option<String>,
         request: &Request,
         settings: &Settings,
+        stop: &Stop,
     ) -> Result<Option<(Self, Vec<Notice>)>, AssembleError> {
         if let Some(policy) = request.revisions.keys().find(|policy| !names.contains(policy)) {
             return Err(AssembleError::NoSuchChoice { policy: policy.clone(), why: "this policy is not run" });
@@ -138,7 +139,7 @@ impl Releases {
         }
         let now = Moment::try_from(SystemTime::now()).map_err(AssembleError::Clock)?;
         let root = repository.root.as_deref().map(read_root).transpose()?;
-        let opened = repository.open();
+        let opened = repository.open(stop);
         let first_use = opened.as_ref().is_ok_and(|(_, is_own)| *is_own);
         let folder = repository.folder(&settings.state_dir);
         let node = NodeSettings {

@@ -188,23 +188,23 @@ pub fn request_of(
 }
 
 /// Reads the whole document at an address from the operator's settings. Returns `None` if the server reports that it does not
-/// exist. The server may redirect only to its own addresses, because the operator named no other server.
+/// exist. The server may redirect only to its own addresses, because the operator named no other server. The wall time of the
+/// account's turn bounds all requests together, and its signals end them.
 ///
 /// # Errors
-/// The server cannot be reached, answers with an error, redirects to another server, or sends more than `limits` allow.
-pub fn read(url: &str, limits: Downloads) -> Result<Option<Vec<u8>>, Raised> {
+/// The server cannot be reached, answers with an error, redirects to another server, or sends more than `limits` allow; the
+/// account's turn must end.
+pub fn read(url: &str, limits: Downloads, account: &Account) -> Result<Option<Vec<u8>>, Raised> {
     let request = HttpRequest { method: "GET".into(), url: url.into(), headers: vec![], body: None };
     let grants = grants::Grants::allow_all().policy("settings", &[]);
-    let account = Account::unmetered("settings");
-    let (url, response) =
-        follow(&agent(limits.time), &grants, &request, true, limits, Redirects::SameServer, &account)?;
+    let (url, response) = follow(&agent(limits.time), &grants, &request, true, limits, Redirects::SameServer, account)?;
     match response.status().as_u16() {
         404 | 410 => return Ok(None),
         200 => {}
         _ => return Err(of_status(&response)),
     }
     let mut body = Vec::new();
-    let reader = response.into_body().into_with_config().limit(u64::MAX).reader();
+    let reader = arriving(response, &url, account)?;
     reader.take(limits.bytes.saturating_add(1)).read_to_end(&mut body).map_err(|error| of_body(&error, &url))?;
     if body.len() as u64 > limits.bytes { Err(too_large(&url, limits.bytes)) } else { Ok(Some(body)) }
 }

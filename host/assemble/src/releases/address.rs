@@ -3,16 +3,16 @@
 //! Signatures protect the releases, so an attacker cannot change them even over HTTP. With HTTP an attacker can see which
 //! releases are read, and hold back newer ones until the current ones expire.
 
-use contract::ErrorKind;
+use contract::{Account, AccountLimits, Ended, ErrorKind, Meters, Stop};
 use machine::download::{Downloads, is_unreachable, read};
 use repository::RepositoryError;
 use repository::store::{Store, Writer};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long one file may take to arrive.
 const TIME: Duration = Duration::from_secs(300);
 
-/// Longest total time for all downloads from a repository in one run.
+/// Longest total time for all downloads from a repository in one run, with all that redirects cost.
 const TOTAL: Duration = Duration::from_secs(600);
 
 /// The schemes of a repository's address.
@@ -26,8 +26,8 @@ pub(crate) fn is_address(place: &str) -> bool {
 /// A repository behind an address.
 pub(super) struct AddressStore {
     place: String,
-    began: Instant,
-    total: Duration,
+    /// Its turn begins with the store: so its wall time bounds all downloads together, and a signal ends each of them.
+    account: Account,
 }
 
 /// Returns the address without its user and password, or `None` if it does not have any.
@@ -40,8 +40,31 @@ pub(super) fn without_user(place: &str) -> Option<String> {
 }
 
 impl AddressStore {
-    pub(super) fn new(place: &str) -> Self {
-        Self { place: place.to_owned(), began: Instant::now(), total: TOTAL }
+    pub(super) fn new(place: &str, stop: &Stop) -> Self {
+        Self::within(TOTAL, place, stop)
+    }
+
+    fn within(total: Duration, place: &str, stop: &Stop) -> Self {
+        let limits = AccountLimits { wall: total, ..AccountLimits::default() };
+        let account = Account::new("repository", limits, Meters::default());
+        account.begin_turn(stop.clone());
+        Self { place: place.to_owned(), account }
+    }
+
+    /// Fails if the time of all downloads is over, or if a signal has ended the run.
+    fn may_go_on(&self, file: &str) -> Result<(), RepositoryError> {
+        let (kind, text) = match self.account.check() {
+            Ok(()) => return Ok(()),
+            Err(Ended::Stopped(_)) => (std::io::ErrorKind::Interrupted, "interrupted".to_owned()),
+            Err(Ended::Exceeded(_)) => {
+                let seconds = self.account.limits().wall.as_secs();
+                (
+                    std::io::ErrorKind::TimedOut,
+                    format!("its server is too slow: this run has asked it for {seconds} seconds"),
+                )
+            }
+        };
+        Err(RepositoryError::Read { file: file.to_owned(), source: std::io::Error::new(kind, text) })
     }
 
     fn read_only(&self) -> RepositoryError {
@@ -56,12 +79,12 @@ impl Store for AddressStore {
 
     fn get(&self, path: &str, limit: u64) -> Result<Option<Vec<u8>>, RepositoryError> {
         let file = self.file(path);
-        if self.began.elapsed() >= self.total {
-            let text = format!("its server is too slow: this run has asked it for {} seconds", self.total.as_secs());
-            let source = std::io::Error::new(std::io::ErrorKind::TimedOut, text);
-            return Err(RepositoryError::Read { file, source });
-        }
-        read(&file, Downloads { bytes: limit, time: TIME, off: None }).map_err(|raised| {
+        self.may_go_on(&file)?;
+        let content = read(&file, Downloads { bytes: limit, time: TIME, off: None }, &self.account);
+        content.map_err(|raised| {
+            if let Err(ended) = self.may_go_on(&file) {
+                return ended;
+            }
             if raised.kind == ErrorKind::TooLarge {
                 return RepositoryError::TooLarge { file: file.clone(), limit };
             }
@@ -86,7 +109,7 @@ mod tests {
 
     #[test]
     fn a_slow_server_is_not_asked_without_end() {
-        let store = AddressStore { total: Duration::ZERO, ..AddressStore::new("http://127.0.0.1:9/r") };
+        let store = AddressStore::within(Duration::ZERO, "http://127.0.0.1:9/r", &Stop::default());
         let error = store.get("platform/metadata/timestamp.json", 1).unwrap_err();
         assert!(text::error_chain(&error).contains("too slow"), "{error:?}");
     }
