@@ -288,8 +288,11 @@ pub fn compile_standard_input(arguments: &[String], give_up: impl FnOnce() -> Re
     }
 }
 
+/// Writes the reason and returns the exit code. The reason may contain a name of the component, however long. It is cut to
+/// what the parent reads: a longer one would fill the pipe, and the process would wait for a reader.
 fn end(code: i32, why: &str) -> ExitCode {
-    let _ = io::stderr().write_all(why.as_bytes());
+    let bytes = why.as_bytes();
+    let _ = io::stderr().write_all(bytes.get(..MAX_TEXT as usize).unwrap_or(bytes));
     ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX))
 }
 

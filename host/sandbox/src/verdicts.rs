@@ -42,8 +42,10 @@ const INVALID: &str = "invalid";
 /// Returns the verdict about a component under these limits with its file, or `None` if the component must be tried.
 pub(crate) fn known(cache: &NativeCache, name: &str, limits: CompileLimits) -> Option<(Verdict, PathBuf)> {
     let name = format!("{name}{ENDING}");
-    let mut text = String::new();
-    open(cache.folder(), &name)?.take(MAX_BYTES).read_to_string(&mut text).ok()?;
+    let mut bytes = Vec::new();
+    open(cache.folder(), &name)?.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
+    // The limit may cut a character.
+    let text = String::from_utf8_lossy(&bytes);
     let (first, why) = text.split_once('\n')?;
     let mut words = first.split(' ');
     let is_ours = words.next()? == env!("CARGO_PKG_VERSION");
