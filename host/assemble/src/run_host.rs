@@ -7,17 +7,19 @@ mod types;
 
 use crate::program::Program;
 use crate::releases::Admitted;
+use crate::runtime::RESERVED_MEMORY;
 use crate::settings::Settings;
 use crate::source::Source;
 use crate::stand_in::StandIn;
 
-use contract::{Account, AccountLimits, ErrorKind, Failure, GuestLost, Memory, Moment, Services, Stop};
+use contract::{Account, AccountLimits, ErrorKind, Failure, GuestLost, Memory, Moment, Receipt, Services, Stop};
 use converge::{Instance, PolicyInput, RunHost};
 use grants::{Grants, Limit, Needs, PolicyGrants};
 use machine::download::{Downloads, NoServers};
 use machine::guest::{GuestMachine, LeftOut};
 use node::file_specificity::NodeIdentity;
 use node::object::NodeObject;
+use node::origin::Origin;
 use node::saved_filter::SavedFilters;
 use pollster::block_on;
 use providers::{MachineProviders, Reboots};
@@ -81,6 +83,8 @@ pub(crate) struct Kept {
 pub(crate) struct Opened {
     policies: Policies,
     providers: MachineProviders,
+    /// The charge for the policy's artifact, which stays in memory during the whole run.
+    _artifact: Receipt,
 }
 
 impl Instance for Opened {
@@ -107,6 +111,7 @@ pub fn limits(settings: &Settings, grants: &PolicyGrants) -> Limits {
     let source = |limit| if own.has(limit) { LimitSource::Grants } else { LimitSource::Settings };
     Limits {
         memory: usize::try_from(memory).unwrap_or(usize::MAX),
+        reserved: 0,
         guest_time: own.time(Limit::GuestTime).unwrap_or(settings.guest_time),
         memory_from: source(Limit::GuestMemory),
         guest_time_from: source(Limit::GuestTime),
@@ -255,6 +260,7 @@ impl RunHost for AssembledHost<'_> {
         let missing = || Failure::raised(ErrorKind::Bug, format!("policy {name} has no artifact"));
         let source = self.sources.get(name).ok_or_else(missing)?;
         let grants = self.grants_of(name)?;
+        let artifact = account.keep(source.artifact_bytes(), || Origin::policy(name)).map_err(Failure::from)?;
         let providers = MachineProviders::new(Arc::new(self.provider_settings(policy, grants, source, account)))?;
         if source.runtime().is_some()
             && let Err(raised) = providers.make_file_cache(&grants::file_cache(policy.start.name.as_deref()))
@@ -269,7 +275,7 @@ impl RunHost for AssembledHost<'_> {
         let limits = limits(self.settings, grants);
         let own = source.own_code().map(|code| start(code, &limits, false)).transpose()?;
         let ruby = source.runtime().map(|runtime| {
-            let limits = Limits { memory: runtime.memory(limits.memory), ..limits };
+            let limits = Limits { reserved: RESERVED_MEMORY, ..limits };
             start(runtime.component().into(), &limits, true)
         });
         let policies = match (own, ruby.transpose()?) {
@@ -277,7 +283,7 @@ impl RunHost for AssembledHost<'_> {
             (Some(only), None) | (None, Some(only)) => Policies::One(only),
             (None, None) => return Err(Failure::raised(ErrorKind::Bug, format!("policy {name} has no code"))),
         };
-        Ok(Opened { policies, providers })
+        Ok(Opened { policies, providers, _artifact: artifact })
     }
 
     fn visible<'all>(&self, policy: &PolicyInput, left: &'all Value) -> Cow<'all, Value> {

@@ -23,7 +23,7 @@ const DIGEST: &str = "sha256";
 const LARGEST: u64 = 64 << 20;
 
 /// Size of the linear memory at the start, in bytes. Ruby reserves it and uses only a small part of it.
-const RESERVED_MEMORY: usize = 320 << 20;
+pub(crate) const RESERVED_MEMORY: usize = 320 << 20;
 
 /// The reasons why the Ruby runtime cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -107,11 +107,6 @@ impl Runtime {
     /// The component, for the sandbox.
     pub(crate) fn component(&self) -> SharedComponent<'_> {
         SharedComponent { path: &self.path, digest: &self.digest, read: self }
-    }
-
-    /// Returns the memory limit of a policy on this runtime: its own limit plus the memory that Ruby reserves.
-    pub(crate) fn memory(&self, own: usize) -> usize {
-        own.saturating_add(RESERVED_MEMORY)
     }
 
     fn at(path: &Path) -> Result<Self, RuntimeError> {

@@ -84,6 +84,14 @@ impl Source {
         }
     }
 
+    /// The bytes of its artifact, which stay in memory during the whole run.
+    pub(crate) fn artifact_bytes(&self) -> u64 {
+        match self {
+            Self::Released(released) => released.artifact.bytes().len() as u64,
+            Self::Folders(_) => 0,
+        }
+    }
+
     /// The runtime of its Ruby cookbooks, if it has any.
     pub(crate) fn runtime(&self) -> Option<&Runtime> {
         match self {

@@ -70,6 +70,8 @@ struct Inner {
     guest_time: AtomicU64,
     /// The bytes of the guest's own memory, which has a separate limit.
     guest_memory: AtomicU64,
+    /// The part of these bytes that counts against the policy's memory limit. All its instances share that limit.
+    limited_memory: Counter,
     /// Units of work that the host did for the policy.
     work: AtomicU64,
     /// Bytes of the host's remarks in the log.
@@ -111,6 +113,7 @@ impl Account {
             pauses: Counter::default(),
             guest_time: AtomicU64::new(0),
             guest_memory: AtomicU64::new(0),
+            limited_memory: Counter::default(),
             work: AtomicU64::new(0),
             remarks: AtomicU64::new(0),
             turn: Mutex::default(),
@@ -391,6 +394,26 @@ impl Account {
         if let Some(inner) = &self.0 {
             let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
             inner.guest_time.fetch_add(nanoseconds, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns the processor time of all guests of the policy so far. A policy in two languages has two.
+    pub fn guest_time(&self) -> Duration {
+        let nanoseconds = self.0.as_ref().map_or(0, |inner| inner.guest_time.load(Ordering::Relaxed));
+        Duration::from_nanos(nanoseconds)
+    }
+
+    /// Takes bytes of the memory limit that all instances of the policy share, and returns true. Returns false and takes
+    /// nothing if the instances would have more than `most` bytes together.
+    #[must_use]
+    pub fn guest_takes(&self, bytes: u64, most: u64) -> bool {
+        self.0.as_ref().is_none_or(|inner| inner.limited_memory.add(bytes, most))
+    }
+
+    /// Returns bytes that [`guest_takes`](Self::guest_takes) took, because the memory did not grow or its instance has ended.
+    pub fn guest_gives_back(&self, bytes: u64) {
+        if let Some(inner) = &self.0 {
+            inner.limited_memory.give_back(bytes);
         }
     }
 

@@ -91,7 +91,8 @@ impl Limit {
                 unit: LimitUnit::Mebibytes,
                 default: LimitDefault::Setting("guest_memory_mib", 256),
                 words: "memory",
-                meaning: "memory of the policy's own code",
+                meaning: "memory of the policy's own code. A policy with cookbooks in both languages has it once, not for each \
+                          language",
             },
             Self::GuestTime => &LimitSetting {
                 key: "guest_seconds",
@@ -105,7 +106,7 @@ impl Limit {
                 unit: LimitUnit::Mebibytes,
                 default: LimitDefault::TimesGuestMemory(2),
                 words: "the host's memory",
-                meaning: "what wrun keeps for the policy: resources with their properties and content, attributes and who wrote \
+                meaning: "what wrun keeps for the policy: its artifact, resources with their properties and content, attributes and who wrote \
                           them, notifications, contexts, types, log lines, changes, errors, records",
             },
             Self::HostTime => &LimitSetting {

@@ -19,13 +19,13 @@ use std::time::{Duration, Instant};
 /// processor, the guest's count for a window is too high by at most this time.
 const WINDOW: Duration = Duration::from_micros(200);
 
-/// The guest's budget of processor time, and the time used so far.
+/// The policy's budget of processor time, which all its guests share, and the time that this guest has used.
 pub(crate) struct Clock {
     budget: Duration,
     budget_from: LimitSource,
     /// The account gets the guest's time, because the rest of the thread's time is the host's.
     account: Account,
-    /// The guest's processor time in the earlier windows.
+    /// This guest's processor time in the earlier windows. The account has that of all guests of the policy.
     spent: Duration,
     window: Window,
     /// The beginning of the guest's present turn, or `None` while the host has the turn.
@@ -86,19 +86,24 @@ impl Clock {
         }
     }
 
-    /// Returns the guest's processor time so far.
+    /// Returns the processor time of all guests of the policy so far.
     pub(crate) fn spent(&mut self) -> Duration {
         let now = Instant::now();
         self.count_turn(now);
         self.close_window(now);
-        self.spent
+        self.spent_before()
+    }
+
+    /// Returns the processor time of all guests of the policy in their earlier windows.
+    fn spent_before(&self) -> Duration {
+        self.account.guest_time().max(self.spent)
     }
 
     /// Ends the guest if its budget is used up.
     pub(crate) fn check(&mut self) -> wasmtime::Result<()> {
         // Wall time is never less than processor time. So below the budget, a query of the kernel is unnecessary.
         let running = self.since.map_or(Duration::ZERO, |since| since.elapsed());
-        let at_most = self.spent + self.window.turns + running;
+        let at_most = self.spent_before() + self.window.turns + running;
         if at_most > self.budget && self.spent() > self.budget {
             return Err(ProtocolViolation::OutOfTime(self.budget, self.budget_from).into());
         }

@@ -52,8 +52,27 @@ impl State {
     }
 
     /// Traps if the guest's policy may not continue.
+    ///
+    /// Without a run, the guest's start code runs, or code after the end of its session. Both may be interrupted, because
+    /// nothing is half done.
     pub(crate) fn may_go_on(&mut self) -> Result<()> {
-        self.run.as_deref().map_or(Ok(()), |run| may_go_on(&mut self.clock, run))
+        if let Some(run) = self.run.as_deref() {
+            return may_go_on(&mut self.clock, run);
+        }
+        self.clock.settle();
+        match self.services.account.check() {
+            Ok(()) => Ok(()),
+            Err(Ended::Stopped(_)) => Err(interrupted(&self.policy)),
+            Err(exceeded @ Ended::Exceeded(_)) => Err(trap(exceeded.into())),
+        }
+    }
+
+    /// Counts a call that needs no run, and traps if the guest's policy may not continue.
+    fn call(&mut self) -> Result<()> {
+        match self.run.as_deref() {
+            Some(run) => on_call(&mut self.calls, &mut self.clock, run),
+            None => self.may_go_on(),
+        }
     }
 
     /// Does the host's work within the guest's turn. Its time does not count as the guest's.
@@ -86,12 +105,15 @@ fn may_go_on(clock: &mut Clock, run: &Run) -> Result<()> {
     match run.account().check() {
         Err(exceeded @ Ended::Exceeded(_)) => Err(trap(exceeded.or_at(|| run.here()).into())),
         // The runner reports why the guest was ended.
-        Err(Ended::Stopped(_)) if run.may_be_interrupted() => {
-            let (policy, why) = (run.policy().to_owned(), "was interrupted".to_owned());
-            Err(trap(Failure::from(GuestLost { policy, why, ..GuestLost::default() })))
-        }
+        Err(Ended::Stopped(_)) if run.may_be_interrupted() => Err(interrupted(run.policy())),
         Ok(()) | Err(Ended::Stopped(_)) => Ok(()),
     }
+}
+
+/// Returns the trap of a guest that a signal ends.
+fn interrupted(policy: &str) -> wasmtime::Error {
+    let (policy, why) = (policy.to_owned(), "was interrupted".to_owned());
+    trap(Failure::from(GuestLost { policy, why, ..GuestLost::default() }))
 }
 
 /// Turns a failure that ends the policy into a trap, so that guest code cannot rescue it.

@@ -122,8 +122,10 @@ const HANDLES: usize = 16;
 /// The limits of memory and processor time of one policy's guest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of linear memory.
+    /// Bytes of linear memory. All instances of a policy share them.
     pub memory: usize,
+    /// Bytes that a language's runtime takes for itself. They do not count against `memory`.
+    pub reserved: usize,
     /// The processor time of guest code in the whole run. The host's work does not count.
     pub guest_time: Duration,
     /// The place where `memory` was set.
@@ -155,7 +157,7 @@ impl LimitSource {
 impl Default for Limits {
     fn default() -> Self {
         let (memory_from, guest_time_from) = (LimitSource::default(), LimitSource::default());
-        Self { memory: 256 << 20, guest_time: Duration::from_secs(60), memory_from, guest_time_from }
+        Self { memory: 256 << 20, reserved: 0, guest_time: Duration::from_secs(60), memory_from, guest_time_from }
     }
 }
 
@@ -169,7 +171,8 @@ impl Limits {
             .memories(MEMORIES)
             .trap_on_grow_failure(true)
             .build();
-        Bounds { memory: self.memory, memory_from: self.memory_from, used: 0, growing: 0, others, account }
+        let (memory, reserved) = (self.memory, self.reserved);
+        Bounds { memory, reserved, memory_from: self.memory_from, used: 0, growing: 0, others, account }
     }
 
     /// Sets the limits that the store itself enforces.
@@ -182,8 +185,10 @@ impl Limits {
 /// Limits the growth of memories and tables. The engine's own limiter decides about everything but the memory. For the
 /// memory, the error must name the setting that would raise the limit.
 pub(crate) struct Bounds {
-    /// The maximum number of bytes of all memories of the store together.
+    /// The maximum number of bytes of all memories of the policy's stores together, without the reserved bytes.
     memory: usize,
+    /// The bytes that the store's memories may have without counting against `memory`.
+    reserved: usize,
     memory_from: LimitSource,
     /// The bytes that the store's memories have now.
     used: usize,
@@ -193,25 +198,41 @@ pub(crate) struct Bounds {
     account: Account,
 }
 
+impl Bounds {
+    /// Returns the part of the store's bytes that counts against the policy's limit.
+    fn limited(&self, used: usize) -> u64 {
+        used.saturating_sub(self.reserved) as u64
+    }
+}
+
+impl Drop for Bounds {
+    fn drop(&mut self) {
+        self.account.guest_gives_back(self.limited(self.used));
+    }
+}
+
 impl ResourceLimiter for Bounds {
     fn memory_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
         self.growing = 0;
         let growing = desired.saturating_sub(current);
-        if growing > self.memory.saturating_sub(self.used) {
+        if !self.others.memory_growing(current, desired, maximum)? {
+            return Ok(false);
+        }
+        let used = self.used.saturating_add(growing);
+        if !self.account.guest_takes(self.limited(used) - self.limited(self.used), self.memory as u64) {
             return Err(ProtocolViolation::OutOfMemory(self.memory_from).into());
         }
-        let is_allowed = self.others.memory_growing(current, desired, maximum)?;
-        if is_allowed {
-            self.growing = growing;
-            self.used = self.used.saturating_add(growing);
-            self.account.guest_memory_grew(growing as u64);
-        }
-        Ok(is_allowed)
+        self.growing = growing;
+        self.used = used;
+        self.account.guest_memory_grew(growing as u64);
+        Ok(true)
     }
 
     fn memory_grow_failed(&mut self, error: wasmtime::Error) -> wasmtime::Result<()> {
         let growing = std::mem::take(&mut self.growing);
-        self.used = self.used.saturating_sub(growing);
+        let used = self.used.saturating_sub(growing);
+        self.account.guest_gives_back(self.limited(self.used) - self.limited(used));
+        self.used = used;
         self.account.guest_memory_did_not_grow(growing as u64);
         self.others.memory_grow_failed(error)
     }

@@ -11,6 +11,8 @@ use std::time::Duration;
 /// alternate.
 #[derive(Default)]
 pub(crate) struct Rules {
+    /// True once the host has begun a session. Before that, nobody would answer the guest.
+    begun: bool,
     ready: bool,
     done: bool,
     open: Vec<Open>,
@@ -46,9 +48,17 @@ pub(crate) enum ProtocolViolation {
 }
 
 impl Rules {
+    /// The rules of a new session.
+    pub(crate) fn of_session() -> Self {
+        Self { begun: true, ..Self::default() }
+    }
+
     pub(crate) fn said(&mut self, said: &wit::GuestMessage) -> Result<(), ProtocolViolation> {
         if self.done {
             return Err(ProtocolViolation::AfterDone);
+        }
+        if !self.begun {
+            return Err(ProtocolViolation::NotReady);
         }
         match said {
             wit::GuestMessage::Ready if self.ready => Err(ProtocolViolation::ReadyAgain),

@@ -21,7 +21,7 @@ impl Policy {
         let Self { store, guest, lost: gone } = self;
         let handover = store.data().handover.clone();
         let call = Box::pin(async move {
-            store.data_mut().rules = Rules::default();
+            store.data_mut().rules = Rules::of_session();
             store.data_mut().clock.start();
             let ended = guest.call_serve(&mut *store).await;
             let state = store.data_mut();

@@ -154,6 +154,8 @@ impl<H: RunHost> WholeRun<'_, H> {
         let began = Instant::now();
         policy.start.cookbooks.clone_from(&policy.cookbooks);
         let mut run = self.begin(node, &policy)?;
+        // The start code of an instance belongs to the policy's turn, so its time counts, too.
+        run.account().begin_turn(self.stop.clone());
         let opened = match policy.refused.take() {
             Some(failure) => Err(failure),
             None => self.run_host.open(&policy, run.account()),
@@ -161,14 +163,13 @@ impl<H: RunHost> WholeRun<'_, H> {
         let (instance, outcome) = match opened {
             Ok(mut instance) => {
                 run.set_observer(self.observer.take());
-                run.account().begin_turn(self.stop.clone());
                 let outcome = self.live_in(&mut instance, node, &policy, &mut run).await;
-                run.account().end_turn();
                 self.observer = run.take_observer();
                 (Some(instance), outcome)
             }
             Err(failure) => (None, Err(failure)),
         };
+        run.account().end_turn();
         let outcome = outcome.map_err(|failure| {
             let advice = self.run_host.advice(&policy, &failure);
             let hint = run.reads().hint(&policy.name, &format!("{failure} {}", failure.hint().unwrap_or_default()));

@@ -24,6 +24,7 @@ impl State {
 
 impl wit::Host for State {
     fn now(&mut self) -> Result<wit::Moment> {
+        self.call()?;
         let started = self.services.started;
         if !self.services.clock {
             self.services.attributes.refuse_outside(OutsideInput::Clock);
@@ -35,6 +36,7 @@ impl wit::Host for State {
     }
 
     fn monotonic(&mut self) -> Result<u64> {
+        self.call()?;
         static BEGAN: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
         if !self.services.clock {
             return Ok(0);
@@ -57,6 +59,7 @@ impl wit::Host for State {
     }
 
     fn zone(&mut self, seconds: i64) -> Result<wit::ZoneOffset> {
+        self.call()?;
         let (seconds, name) = (self.services.zone)(seconds);
         Ok(wit::ZoneOffset { seconds, name })
     }

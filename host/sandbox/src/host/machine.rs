@@ -1,5 +1,5 @@
 //! Gives guests access to the machine. The implementation of `contract::Machine` checks the grants. This file records the
-//! guest's changes and commands in the run.
+//! guest's changes and commands in the run. A guest without the turn has no access: see [`State::run`].
 
 use super::{heard, trap};
 use crate::bindings::wrun::machine::{accounts, commands, environment, files, http, types as wit};
@@ -107,23 +107,28 @@ fn place(policy: &str, origin: Option<types::Origin>) -> Option<Origin> {
 
 impl files::Host for State {
     fn stat(&mut self, path: String, follow: bool) -> Answer<Option<files::FileStatus>> {
+        Self::run(self)?;
         let found = self.services.machine.stat(&path, follow);
         Ok(found.map(|found| found.as_ref().map(stat)).map_err(error))
     }
 
     fn read_file(&mut self, path: String, offset: u64, length: u64) -> Answer<Vec<u8>> {
+        Self::run(self)?;
         Ok(self.on_host_time(|state| state.services.machine.read_file(&path, offset, length)).map_err(error))
     }
 
     fn list_directory(&mut self, path: String) -> Answer<Vec<String>> {
+        Self::run(self)?;
         Ok(self.on_host_time(|state| state.services.machine.list_directory(&path)).map_err(error))
     }
 
     fn read_link(&mut self, path: String) -> Answer<String> {
+        Self::run(self)?;
         Ok(self.services.machine.read_link(&path).map_err(error))
     }
 
     fn real_path(&mut self, path: String) -> Answer<String> {
+        Self::run(self)?;
         Ok(self.services.machine.real_path(&path).map_err(error))
     }
 
@@ -140,6 +145,7 @@ impl commands::Host for State {
 
 impl environment::Host for State {
     fn get(&mut self, name: String) -> Result<Option<String>> {
+        self.call()?;
         let known = self.services.environment.iter().find(|(other, _)| *other == name);
         if known.is_some() {
             self.services.attributes.uses_outside(contract::OutsideInput::Variable(&name));
@@ -148,12 +154,14 @@ impl environment::Host for State {
     }
 
     fn set(&mut self, name: String, value: Option<String>) -> Answer<()> {
+        Self::run(self)?;
         Ok(self.services.machine.set_environment(&name, value.as_deref()).map_err(error))
     }
 }
 
 impl accounts::Host for State {
     fn users(&mut self) -> Answer<Vec<accounts::User>> {
+        Self::run(self)?;
         let user = |it: contract::MachineUser| accounts::User {
             name: it.name,
             uid: it.uid,
@@ -166,6 +174,7 @@ impl accounts::Host for State {
     }
 
     fn groups(&mut self) -> Answer<Vec<accounts::Group>> {
+        Self::run(self)?;
         let group = |it: contract::MachineGroup| accounts::Group { name: it.name, gid: it.gid, members: it.members };
         Ok(self.services.machine.groups().map(|all| all.into_iter().map(group).collect()).map_err(error))
     }

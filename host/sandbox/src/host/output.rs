@@ -64,11 +64,13 @@ impl State {
 
 impl wit::Host for State {
     fn log(&mut self, level: wit::Level, line: Vec<u8>) -> Result<()> {
+        self.call()?;
         self.write_line(Writer::Cookbook, level, &line);
         Ok(())
     }
 
     fn note(&mut self, level: wit::Level, line: Vec<u8>) -> Result<()> {
+        self.call()?;
         self.write_line(Writer::Library, level, &line);
         Ok(())
     }

@@ -8,6 +8,7 @@ use wasmtime::Result;
 
 impl wit::Host for State {
     fn bytes(&mut self, count: u32) -> Result<Option<Vec<u8>>> {
+        self.call()?;
         if !self.services.random {
             self.services.attributes.refuse_outside(OutsideInput::Random);
             return Ok(None);

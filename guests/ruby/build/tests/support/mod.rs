@@ -34,6 +34,7 @@ pub(crate) const MEMORY: usize = (320 << 20) + (256 << 20);
 /// Limits that are sufficient for every harmless recipe, even on a busy machine.
 const LIMITS: Limits = Limits {
     memory: MEMORY,
+    reserved: 0,
     guest_time: Duration::from_secs(60),
     memory_from: LimitSource::Settings,
     guest_time_from: LimitSource::Settings,
