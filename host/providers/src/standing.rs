@@ -255,6 +255,17 @@ pub fn elevated_accounts(root: &std::path::Path) -> ElevatedAccounts {
     found
 }
 
+/// Returns the places of files and programs that the administrators' files name, as seen from inside the root: further rules of
+/// sudo, and what PAM runs or includes. Whoever may change one of them decides who is as powerful as root. Each path is listed
+/// as written and with links resolved.
+pub fn places_of_administrators(root: &std::path::Path) -> Vec<String> {
+    let Ok(root) = Root::open(root, &contract::Account::unmetered("wrun")) else { return vec![] };
+    let administrators = Administrators::read(&root);
+    let written = administrators.places().map(|place| place.trim_end_matches('/')).filter(|place| !place.is_empty());
+    let both = written.flat_map(|place| [place.to_owned(), root.asked_about(place)]);
+    both.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
 /// Returns the resolved homes of users who can log in, as seen from inside the root. The crate `grants` protects hidden names
 /// there.
 pub fn homes(root: &std::path::Path) -> Vec<String> {
