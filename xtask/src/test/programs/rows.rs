@@ -31,7 +31,6 @@ pub(super) const PLACES: &[Place] = &[
         &[Fixed, Checked("a key's number in hexadecimal"), Guest("a key ring that the policy wrote; gpg is confined")],
     ),
     ("composite/hostname.rs", r#"printed("hostname", &[])"#, &[Fixed]),
-    ("composite/hostname.rs", r#"printed("hostnamectl", &["status"])"#, &[Fixed]),
     ("composite/locale.rs", r#"printed("locale", &["-a"])"#, &[Fixed]),
     (
         "composite/machine.rs",
@@ -54,7 +53,6 @@ pub(super) const PLACES: &[Place] = &[
         r#"printed("sysctl", &["-n", "-e", key])"#,
         &[Fixed, Checked("the name of a kernel parameter, which is no option; setting it is granted")],
     ),
-    ("composite/timezone.rs", r#"printed("/usr/bin/timedatectl", &["status"])"#, &[Fixed]),
     ("composite/yum_repository.rs", r#"printed_confined("yum", &["repolist", "all"])"#, &[Fixed]),
     (
         "reboots.rs",
