@@ -15,7 +15,7 @@ use crate::edit::{Addition, new_among};
 use crate::file::{GrantsError, command_of, rule_of};
 use crate::pattern::{Asked, PathPattern, Pattern};
 use crate::policy::{Grants, PolicyGrants};
-use crate::privileged;
+use crate::privileged::{self, is_within};
 use crate::rules::{Rule, Verdict};
 use crate::signs::only_text;
 use harmless::is_harmless;
@@ -31,6 +31,8 @@ pub struct ElevatedAccounts {
     pub users: BTreeSet<String>,
     /// Names of groups whose members are as powerful as root.
     pub groups: BTreeSet<String>,
+    /// Paths of files and programs that decide which accounts these are, wherever they lie.
+    pub places: BTreeSet<String>,
 }
 
 /// Returns the risky entries that a file of grants does not have yet, each with the reason. `all` has the grants of all
@@ -168,6 +170,9 @@ impl<'g> Assessed<'g> {
             }
             Capability::Paths => {
                 let Pattern::Path(path) = &rule.pattern else { return None };
+                if self.is_of_administrators(path) {
+                    return Some("decides who is as good as root, or is run when somebody logs in");
+                }
                 if own.runs_what_matches(path) {
                     return Some("is read or run by a command that the policy may have run as root");
                 }
@@ -207,9 +212,20 @@ impl<'g> Assessed<'g> {
                 "is wrun's own, or the whole machine depends on it: changing it can end the runs of all policies"
             }
             Capability::PackageSources => "is a package file: installing it runs its scripts as root",
+            Capability::DownloadHosts if needs_its_name() => {
+                "is this machine itself or a service of its closest surroundings: such services may give passwords and credentials to whoever asks"
+            }
             _ => return None,
         };
         Some(reason)
+    }
+
+    /// Tells whether a path rule without wildcards matches a place of the administrators, or lies above or below one. A rule
+    /// with wildcards does not reach them.
+    fn is_of_administrators(&self, rule: &PathPattern) -> bool {
+        let places = || self.elevated.places.iter();
+        let meets = |path: &str| places().any(|place| is_within(path, place) || is_within(place, path));
+        rule.only_path().is_some_and(|path| meets(&path))
     }
 
     fn risk_of_command(&self, own: &Policy<'_>, command: &CommandGrant) -> Option<&'static str> {
@@ -364,7 +380,11 @@ mod tests {
     fn assess(grants: &str, addition: &Addition) -> Option<&'static str> {
         let grants = Grants::parse(grants, "after").unwrap();
         let tables: Vec<_> = grants.policy_names().map(|name| grants.policy(name, &[])).collect();
-        let elevated = ElevatedAccounts { users: ["ops".into()].into(), groups: ["admins".into()].into() };
+        let elevated = ElevatedAccounts {
+            users: ["ops".into()].into(),
+            groups: ["admins".into()].into(),
+            places: ["/srv/tools/greet".into()].into(),
+        };
         Assessed::of(&tables, &elevated).risk(addition)
     }
 
@@ -416,6 +436,11 @@ mod tests {
             ("environment", "\"*\"", "wildcard"),
             ("download_hosts", "\"https://*.example.org\"", "wildcard"),
             ("reboot", "true", "restart the machine"),
+            ("paths", "\"/srv/tools/greet\"", "who is as good as root"),
+            ("paths", "\"/srv/tools\"", "who is as good as root"),
+            ("download_hosts", "\"http://127.0.0.1:8080\"", "this machine itself"),
+            ("download_hosts", "\"http://169.254.169.254\"", "credentials"),
+            ("download_hosts", "\"http://localhost\"", "this machine itself"),
             ("commands", "{ argv = [\"a\", \"<any>\"], user = \"ada\" }", "wildcard"),
             ("commands", "{ argv = [\"a\", \"<path:/srv/*>\"], user = \"ada\" }", "wildcard"),
             ("commands", "{ shell = \"<any>\", user = \"ada\" }", "wildcard"),
