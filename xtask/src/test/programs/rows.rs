@@ -202,6 +202,11 @@ pub(super) const PLACES: &[Place] = &[
     ),
     (
         "resources/user/change.rs",
+        r#"Launch::program("usermod", words)"#,
+        &[Fixed, Checked("never started: a number and a granted name, in the message of a refusal")],
+    ),
+    (
+        "resources/user/change.rs",
         r#"run(writer, "useradd", arguments, &wish.name)"#,
         &[
             Fixed,
@@ -215,7 +220,7 @@ pub(super) const PLACES: &[Place] = &[
         r#"run(writer, "usermod", arguments, &wish.name)"#,
         &[
             Fixed,
-            Checked("values without colons and control characters, each behind its option"),
+            Checked("values without colons and control characters, each behind its option; no number"),
             Resolved("a home that is granted"),
             NAME,
         ],
