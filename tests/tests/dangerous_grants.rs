@@ -155,6 +155,28 @@ fn attack_entries_that_lead_to_root_are_not_added_by_yes() {
     }
 }
 
+/// What PAM runs when somebody logs in, and what sudo reads beside its own files, may lie anywhere.
+#[test]
+fn attack_what_administrators_name_is_not_reached_by_wildcards() {
+    let recipe = "file('/srv/tools/greet') { content 'x' }\nfile('/srv/tools/other') { content 'x' }\nuser 'ops1'\n";
+    let (bench, root) = (Bench::with(recipe), Root::new().unwrap());
+    root.run(&["mkdir", "-p", "/srv/tools"]).unwrap();
+    root.write("/etc/pam.d/greeting", "session optional pam_exec.so /srv/tools/greet\n").unwrap();
+    root.write("/etc/pam.d/su", "auth sufficient pam_rootok.so\nauth sufficient pam_wheel.so trust group=ops1\n")
+        .unwrap();
+    fs::write(&bench.grants, "[policy.solo]\npaths = [\"/srv/**\"]\nusers = [\"ops*\"]\n").unwrap();
+    let machine = root.machine(Network::Own).unwrap();
+    let run = bench.wrun(&machine, &["converge"], &["--why-run", "--grants", &bench.grants]).expect_code(1).unwrap();
+    for denied in ["may not manage path /srv/tools/greet", "may not manage user ops1"] {
+        assert!(run.text().contains(denied), "{denied}\n{}", run.text());
+    }
+    assert!(!run.text().contains("may not manage path /srv/tools/other"), "{}", run.text());
+    let inside = root.path().display().to_string();
+    let written = bench.allow(&["--yes", "--root", &inside]).expect_code(1).unwrap();
+    let text = fs::read_to_string(&bench.grants).unwrap();
+    assert!(!text.contains("greet") && !text.contains("ops1"), "{text}\n{}", written.text());
+}
+
 #[test]
 fn attack_a_suggestion_starts_no_init_script() {
     let (bench, root) = (Bench::with("service('app') { action :start }\n"), Root::new().unwrap());

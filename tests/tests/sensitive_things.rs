@@ -277,7 +277,7 @@ fn a_rescue_around_a_sensitive_resource_reads_what_was_raised() {
 }
 
 /// Recipes in which a check refuses the value of a sensitive property or resource.
-const REFUSED: [&str; 9] = [
+const REFUSED: [&str; 11] = [
     "http_request('x') { sensitive true; url 'http://127.0.0.1:1/'; headers secret }",
     "user('x') { sensitive true; comment [secret] }",
     "user('x') { comment [secret]; sensitive true }",
@@ -287,6 +287,8 @@ const REFUSED: [&str; 9] = [
     "t('x') { sensitive true; pw secret }",
     "t('x') { number secret }",
     "t('x') { either secret; sensitive true }",
+    "Class.new(Chef::Resource) { property :pw, Integer, default: secret, sensitive: true }",
+    "Class.new(Chef::Resource) { property :pw, is: [Integer, Chef::Property.new(is: Symbol)], default: secret, sensitive: true }",
 ];
 
 const OWN_TYPE: &str = r#"

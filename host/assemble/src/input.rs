@@ -79,7 +79,9 @@ impl Input {
         };
         layers.read_groups(names.iter().filter_map(|name| group_of(name)).collect(), layer_files);
         let (all_grants, no_grants) = grants(request, settings)?;
-        let all_grants = all_grants.keeping(own_places::inside(settings, request)?);
+        let mut own_places = own_places::inside(settings, request)?;
+        own_places.code.extend(providers::places_of_administrators(&settings.root));
+        let all_grants = all_grants.keeping(own_places);
         let all_grants = all_grants.with_homes(providers::homes(&settings.root));
         let (releases, told) = Releases::fetch(&names, group_of, request, settings, layer_files.stop)?.unzip();
         let stand_in = request.stand_in.as_ref();

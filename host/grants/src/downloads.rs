@@ -1,5 +1,6 @@
 //! Servers that a policy may connect to.
 
+use crate::addresses::names_local;
 use crate::denied::{Capability, Denied};
 use crate::pattern::Asked;
 use crate::policy::PolicyGrants;
@@ -19,7 +20,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
         if Some(self.port) == default_port(&self.scheme) {
             format!("{}://{host}", self.scheme)
@@ -131,8 +132,10 @@ impl PolicyGrants {
             let shown = without_user(url);
             return Err(self.refuse_with(Capability::DownloadHosts, &shown, None, Some(reason.into())));
         };
-        self.decide(Capability::DownloadHosts, Asked::Server(&server), &server.shown(), || false)?;
-        Ok(GrantedUrl { url: url.into(), scheme: server.scheme, host: server.host, port: server.port })
+        let is_local = || names_local(&server.host);
+        self.decide(Capability::DownloadHosts, Asked::Server(&server), &server.shown(), is_local)?;
+        let local = self.local_addresses(&server);
+        Ok(GrantedUrl { url: url.into(), scheme: server.scheme, host: server.host, port: server.port, local })
     }
 
     /// Checks whether the policy may fetch a repository from this address: a URL of http, https, ssh or git, or ssh's short
@@ -152,7 +155,8 @@ impl PolicyGrants {
             let shown = without_user(address);
             return Err(self.refuse_with(Capability::DownloadHosts, &shown, None, Some(reason.into())));
         };
-        self.decide(Capability::DownloadHosts, Asked::Server(&server), &server.shown(), || false)?;
+        let is_local = || names_local(&server.host);
+        self.decide(Capability::DownloadHosts, Asked::Server(&server), &server.shown(), is_local)?;
         Ok(GrantedRepository(address.into()))
     }
 }

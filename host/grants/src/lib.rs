@@ -12,6 +12,7 @@
 //!
 //! Every decision is written to the `tracing` target `audit`, within a limit for each policy ([`audit`]).
 
+mod addresses;
 mod attributes;
 mod audit;
 mod check;
@@ -44,6 +45,7 @@ mod signs;
 mod tidy;
 mod words;
 
+pub use addresses::is_local_address;
 pub use check::{RulePlace, ShortRule};
 pub use commands::{CommandAsked, CommandGrant, LineAsked, entry_of_command, script_entry};
 pub use denied::{Capability, Denied, table_name};

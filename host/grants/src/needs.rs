@@ -4,6 +4,7 @@
 //! same code ([`crate::file`]): every key that can be granted can also be a need. Needs only inform; the operator alone
 //! grants.
 
+use crate::addresses::names_local;
 use crate::commands::CommandGrant;
 use crate::denied::Capability;
 use crate::file::{self, GrantsError, json_of};
@@ -208,7 +209,9 @@ impl PolicyGrants {
                     Some(rule) => Verdict::Refused(rule),
                     None => Verdict::Unheard,
                 },
-                Pattern::Server(server) => rules.decide(Asked::Server(&server.0), || false),
+                Pattern::Server(server) => {
+                    rules.decide(Asked::Server(&server.0), || self.needs_its_name(capability, wanted))
+                }
                 Pattern::Attribute(attribute) => rules.decide(Asked::Keys(&attribute.keys()), || false),
             };
         }
@@ -238,6 +241,9 @@ impl PolicyGrants {
             Capability::Groups => privileged::group(text),
             Capability::Services => privileged::service(text),
             Capability::Packages => privileged::package(text),
+            Capability::DownloadHosts => {
+                matches!(&rule.pattern, Pattern::Server(server) if names_local(&server.0.host))
+            }
             Capability::PackageEnvironment => privileged::variable(text.split_once('=').map_or(text, |(name, _)| name)),
             _ => false,
         }

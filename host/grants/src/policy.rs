@@ -29,8 +29,9 @@ pub struct Grants {
 pub struct OwnPlaces {
     /// State, settings, grants and data: privileged and secret, with everything below.
     pub data: Vec<String>,
-    /// wrun's program, its runtime and libraries, cookbooks, and programs of the operator that it starts: privileged, with
-    /// everything below. They are not secret.
+    /// wrun's program, its runtime and libraries, cookbooks, programs of the operator that it starts, and what the machine's
+    /// administrators named as further rules of sudo or programs of PAM: privileged, with everything below. They are not
+    /// secret.
     pub code: Vec<String>,
 }
 

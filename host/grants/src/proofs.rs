@@ -1,5 +1,6 @@
 //! Proofs: the results of checks, which only this crate can create.
 
+use crate::addresses::LocalAddresses;
 use std::fmt;
 
 macro_rules! named_proof {
@@ -172,6 +173,7 @@ pub struct GrantedUrl {
     pub(crate) scheme: String,
     pub(crate) host: String,
     pub(crate) port: u16,
+    pub(crate) local: LocalAddresses,
 }
 
 impl GrantedUrl {

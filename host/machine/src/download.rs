@@ -10,6 +10,7 @@ mod arriving;
 mod cache_control;
 mod failure;
 mod redirect;
+mod resolving;
 mod watched;
 
 pub use cache_control::CacheControl;
@@ -23,6 +24,7 @@ use contract::{Account, ErrorKind, HttpRequest, HttpResponse, Raised, SystemErro
 use errors::chef;
 use failure::{of_body, of_call, of_status};
 use grants::{GrantedUrl, PolicyGrants};
+use resolving::RefusedAddress;
 use std::io::{Read, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -309,7 +311,7 @@ fn follow(
     check_on(limits)?;
     let mut headers = request.headers.clone();
     for _ in 0..=MAXIMUM_REDIRECTS {
-        let response = send(agent, &url, request, &headers, compressed, account)?;
+        let response = send(agent, grants, &url, request, &headers, compressed, account)?;
         let Some(location) = redirect::location(&response) else { return Ok((url, response)) };
         if !matches!(request.method.as_str(), "GET" | "HEAD") {
             return Err(Raised::new(
@@ -341,6 +343,7 @@ fn follow(
 
 fn send(
     agent: &Agent,
+    grants: &PolicyGrants,
     url: &GrantedUrl,
     request: &HttpRequest,
     headers: &[(String, String)],
@@ -355,18 +358,21 @@ fn send(
         builder = builder.header(name, value);
     }
     let malformed = |error: ureq::http::Error| Raised::new(ErrorKind::InvalidArgument, error.to_string());
-    let agent = agent.clone();
+    let (agent, of_thread) = (agent.clone(), url.clone());
     let answer = match request.body.clone() {
         Some(body) => {
             let request = builder.body(body).map_err(malformed)?;
-            awaited(account, move || agent.run(request))
+            awaited(account, move || watched::for_url(of_thread, || agent.run(request)))
         }
         None => {
             let request = builder.body(()).map_err(malformed)?;
-            awaited(account, move || agent.run(request))
+            awaited(account, move || watched::for_url(of_thread, || agent.run(request)))
         }
     };
-    answer?.map_err(|error| of_call(&error, url))
+    answer?.map_err(|error| match RefusedAddress::of(&error) {
+        Some(address) => denied(grants.refuse_address(url, address)),
+        None => of_call(&error, url),
+    })
 }
 
 /// Returns a reader of the response body as it arrives.

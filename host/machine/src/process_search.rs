@@ -7,6 +7,7 @@ use crate::pace::BYTES_PER_UNIT;
 use contract::{Account, Ended, ErrorKind, Raised};
 use std::fs::File;
 use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 /// Maximum size of a compiled pattern, in bytes. Guests write the patterns.
@@ -60,6 +61,32 @@ pub fn any_matches(pattern: &str, scope: Scope, root: &Path, account: &Account) 
         }
     }
     Ok(false)
+}
+
+/// Returns the id of a process of the root that runs as a user, or may become that user again.
+///
+/// # Errors
+/// The policy may not go on.
+pub fn of_user(uid: u32, root: &Path, account: &Account) -> Result<Option<u32>, Raised> {
+    // A process of a container has a root of its own, and may have the same number there.
+    let folder = |path: &Path| std::fs::metadata(path).map(|about| (about.dev(), about.ino())).ok();
+    let own = folder(root);
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Ok(None) };
+    let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_string_lossy().parse::<u32>().ok());
+    for process in numbers {
+        let about = format!("/proc/{process}");
+        let status = std::fs::read_to_string(format!("{about}/status")).unwrap_or_default();
+        account
+            .work(status.len() as u64 / BYTES_PER_UNIT + 1)
+            .map_err(|ended| Raised::new(ErrorKind::InputOutput, format!("the search of the processes: {ended}")))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap_or_default();
+        // The real, the effective and the saved number. The one of file systems is the effective one.
+        let is_users = line.split_whitespace().take(3).any(|number| number.parse() == Ok(uid));
+        if is_users && folder(&Path::new(&about).join("root")) == own {
+            return Ok(Some(process));
+        }
+    }
+    Ok(None)
 }
 
 /// Charges the search of one process. One text alone may take long, so the clock is looked at each time.

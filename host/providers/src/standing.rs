@@ -243,8 +243,11 @@ pub fn elevated_accounts(root: &std::path::Path) -> ElevatedAccounts {
     let elevated = elevated_numbers(&mut users, &administrators);
     let elevated_users = elevated_users(&mut users, &elevated, &administrators);
     let elevated_groups = || users.groups().iter().filter(|group| elevated.contains(&group.gid));
-    let mut found =
-        ElevatedAccounts { users: elevated_users, groups: elevated_groups().map(|group| group.name.clone()).collect() };
+    let mut found = ElevatedAccounts {
+        users: elevated_users,
+        groups: elevated_groups().map(|group| group.name.clone()).collect(),
+        places: places_of(&administrators, &root),
+    };
     // Accounts that are named but do not exist yet have this power once they are created. So does a user whose own group is
     // created with it.
     found.users.extend(elevated_groups().flat_map(|group| group.members.iter().cloned()));
@@ -253,6 +256,19 @@ pub fn elevated_accounts(root: &std::path::Path) -> ElevatedAccounts {
     found.users.extend(administrators.groups().filter(is_missing).map(str::to_owned));
     found.groups.extend(administrators.groups().map(str::to_owned));
     found
+}
+
+/// Returns the places of files and programs that the administrators' files name, as seen from inside the root: further rules of
+/// sudo, and what PAM runs or includes. Whoever may change one of them decides who is as powerful as root. Each path is listed
+/// as written and with links resolved.
+pub fn places_of_administrators(root: &std::path::Path) -> Vec<String> {
+    let Ok(root) = Root::open(root, &contract::Account::unmetered("wrun")) else { return vec![] };
+    places_of(&Administrators::read(&root), &root).into_iter().collect()
+}
+
+fn places_of(administrators: &Administrators, root: &Root) -> BTreeSet<String> {
+    let written = administrators.places().map(|place| place.trim_end_matches('/')).filter(|place| !place.is_empty());
+    written.flat_map(|place| [place.to_owned(), root.asked_about(place)]).collect()
 }
 
 /// Returns the resolved homes of users who can log in, as seen from inside the root. The crate `grants` protects hidden names
@@ -296,6 +312,20 @@ mod tests {
         let found = elevated_accounts(folder.path());
         assert_eq!(Vec::from_iter(found.users), ["ada", "bob", "ops", "root"]);
         assert_eq!(Vec::from_iter(found.groups), ["root", "sudo", "team"]);
+    }
+
+    #[test]
+    fn attack_places_that_administrators_name_are_known_as_written_and_resolved() {
+        let folder = tempfile::tempdir().unwrap();
+        for inner in ["etc/pam.d", "srv/real"] {
+            std::fs::create_dir_all(folder.path().join(inner)).unwrap();
+        }
+        std::os::unix::fs::symlink("real", folder.path().join("srv/link")).unwrap();
+        std::fs::write(folder.path().join("etc/pam.d/sshd"), "session optional pam_exec.so /srv/link/greet\n").unwrap();
+        std::fs::write(folder.path().join("etc/sudoers"), "@includedir /srv/rules/\n").unwrap();
+        let expect = ["/srv/link/greet", "/srv/real/greet", "/srv/rules"];
+        assert_eq!(places_of_administrators(folder.path()), expect);
+        assert_eq!(Vec::from_iter(elevated_accounts(folder.path()).places), expect);
     }
 
     /// A directory of the company has the group: `/etc/group` lacks it, and sudo asks the name service.

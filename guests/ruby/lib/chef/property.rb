@@ -123,11 +123,14 @@ class Chef
       check(resource, name || :property_type, value) if !value.nil? || @has_default
     end
 
-    # Runs all checks on a value. Error messages show the given name.
+    # Runs all checks on a value. Error messages show the given name, and the value unless the property is sensitive.
     def check(resource, name, value)
       checks = Wrun::Resources::Checks
       message = own_message(resource)
       @checks.each { |kind, told| checks.public_send(kind, resource, name, value, told, message) }
+    rescue Exceptions::ValidationFailed => error
+      # A default is checked without a resource, which would say that the property is sensitive.
+      sensitive? ? raise(checks.hidden(error), cause: nil) : raise
     end
 
     def explicitly_accepts_nil?(_resource = nil)

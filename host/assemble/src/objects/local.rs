@@ -12,6 +12,7 @@ use author::documents::{MAX_ENTRIES, documents};
 use contract::{Question, RubyDocument, Stop};
 use databag::{check_bag_name, check_item_name};
 use node::object::DEFAULT_ENVIRONMENT;
+use plain_files::{HeldFolder, leads_out};
 use resolve::layers::without_lines;
 use resolve::objects::{ObjectKind, check_object, check_object_name, read_object};
 use serde_json::{Value, json};
@@ -106,14 +107,22 @@ impl LocalObjects<'_> {
         ObjectsError::Missing { what, name: name.to_owned(), near, list: shelf.list_command() }
     }
 
+    /// Reads a file of a collection. Returns its text and the digest of its bytes.
+    fn text(&self, kind: ObjectKind, path: &Path) -> Result<(String, String), ObjectsError> {
+        if !is_ruby(path) {
+            return text(path);
+        }
+        // The author of the repository may make a link to a secret file at any time, and an error in Ruby quotes lines of the
+        // file.
+        let folder = self.folder(kind)?;
+        let below = path.strip_prefix(folder).unwrap_or(path);
+        let bytes = HeldFolder::open(folder).and_then(|held| held.read(below, MAX_FILE));
+        bytes.map_err(|source| unread(path, folder, source)).and_then(|bytes| text_of(path, bytes))
+    }
+
     /// Evaluates files in Ruby, all by one instance without any grants.
     fn evaluate(&self, kind: ObjectKind, files: &[(String, PathBuf, String)]) -> Result<Vec<Value>, ObjectsError> {
         let Some((_, first, _)) = files.first() else { return Ok(vec![]) };
-        // The author of the repository may have made a link to a secret file, and an error in Ruby quotes lines of the file.
-        let folder = self.folder(kind)?;
-        if let Some((_, path, _)) = files.iter().find(|(_, path, _)| !plain_files::leads_inside(path, folder)) {
-            return Err(ObjectsError::LeadsOut { path: path.clone(), folder: folder.to_owned() });
-        }
         let runtime = Runtime::find(self.settings.runtime_dir.as_deref()).map_err(AssembleError::from);
         let answers = runtime.and_then(|runtime| {
             let nothing = Arc::new(CookbookFolders::default());
@@ -174,7 +183,7 @@ impl ObjectStore for LocalObjects<'_> {
                 shelf => Err(self.missing(shelf, name, &files)),
             };
         };
-        let (text, version) = text(path)?;
+        let (text, version) = self.text(shelf.kind(), path)?;
         let place = path.display().to_string();
         let is_ruby = is_ruby(path);
         let value = match is_ruby {
@@ -190,7 +199,7 @@ impl ObjectStore for LocalObjects<'_> {
     fn all(&self, shelf: &Shelf) -> Result<Vec<(String, Value)>, ObjectsError> {
         let (mut all, mut ruby) = (BTreeMap::new(), vec![]);
         for (name, path) in self.files(shelf)?.1 {
-            let (text, _) = text(&path)?;
+            let (text, _) = self.text(shelf.kind(), &path)?;
             match is_ruby(&path) {
                 true => ruby.push((name, path, text)),
                 false => {
@@ -292,13 +301,23 @@ fn is_ruby(path: &Path) -> bool {
 
 /// Reads a file. Returns its text and the digest of its bytes.
 fn text(path: &Path) -> Result<(String, String), ObjectsError> {
-    let wrong = |reason: String| ObjectsError::NotText { path: path.to_owned(), reason };
-    let bytes = plain_files::read(path, MAX_FILE).map_err(|source| match source.kind() {
-        std::io::ErrorKind::FileTooLarge => wrong(source.to_string()),
-        _ => ObjectsError::Read { path: path.to_owned(), source },
-    })?;
+    let bytes = plain_files::read(path, MAX_FILE).map_err(|source| unread(path, Path::new(""), source))?;
+    text_of(path, bytes)
+}
+
+fn text_of(path: &Path, bytes: Vec<u8>) -> Result<(String, String), ObjectsError> {
     let version = text::hex(Sha256::digest(&bytes));
-    Ok((String::from_utf8(bytes).map_err(|_| wrong("the file is not UTF-8 text".to_owned()))?, version))
+    let wrong = || ObjectsError::NotText { path: path.to_owned(), reason: "the file is not UTF-8 text".to_owned() };
+    Ok((String::from_utf8(bytes).map_err(|_| wrong())?, version))
+}
+
+/// Returns the failure of reading a file, which may lead out of its folder.
+fn unread(path: &Path, folder: &Path, source: std::io::Error) -> ObjectsError {
+    match source.kind() {
+        _ if leads_out(&source) => ObjectsError::LeadsOut { path: path.to_owned(), folder: folder.to_owned() },
+        std::io::ErrorKind::FileTooLarge => ObjectsError::NotText { path: path.to_owned(), reason: source.to_string() },
+        _ => ObjectsError::Read { path: path.to_owned(), source },
+    }
 }
 
 /// What is in a directory, sorted.
@@ -313,4 +332,33 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, ObjectsError> {
     }
     found.sort();
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use contract::Meters;
+
+    /// Whether a file lies in its folder is not looked at by its path after it was read: by then, the link may be another.
+    #[test]
+    fn attack_a_file_in_ruby_outside_of_its_folder_is_not_read() {
+        let top = tempfile::tempdir().unwrap();
+        let roles = top.path().join("roles");
+        std::fs::create_dir(&roles).unwrap();
+        std::fs::write(top.path().join("secret"), "hunter2").unwrap();
+        std::fs::write(roles.join("web.rb"), "name 'web'").unwrap();
+        std::os::unix::fs::symlink("../secret", roles.join("out.rb")).unwrap();
+        std::os::unix::fs::symlink("web.rb", roles.join("in.rb")).unwrap();
+        let settings = Settings { roles: Some(roles.clone()), ..Settings::default() };
+        let program = Program {
+            path: PathBuf::new(),
+            command_line: String::new(),
+            environment: vec![],
+            meters: Meters::default(),
+        };
+        let objects = LocalObjects { settings: &settings, program: &program, stop: &Stop::default() };
+        let text = |name: &str| objects.text(ObjectKind::Role, &roles.join(name)).map(|(text, _)| text);
+        assert_eq!((text("web.rb").unwrap(), text("in.rb").unwrap()), ("name 'web'".into(), "name 'web'".into()));
+        assert!(matches!(text("out.rb"), Err(ObjectsError::LeadsOut { .. })));
+    }
 }

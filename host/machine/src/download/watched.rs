@@ -5,14 +5,15 @@
 //!
 //! `ureq` promises nothing for its interface of transports between versions. Whoever takes a newer one may have to change this file.
 
+use super::resolving::GrantedAddresses;
 use contract::Account;
+use grants::{GrantedUrl, is_local_address};
 use rustix::time::{ClockId, clock_gettime};
 use std::cell::RefCell;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use ureq::unversioned::resolver::DefaultResolver;
 use ureq::unversioned::transport::{
     Buffers, ConnectionDetails, Connector, NextTimeout, RustlsConnector, TcpConnector, Transport,
 };
@@ -24,6 +25,22 @@ const LOOK: Duration = Duration::from_millis(500);
 thread_local! {
     /// The download that this thread works for.
     static DOWNLOAD: RefCell<Option<Watch>> = const { RefCell::new(None) };
+
+    /// The URL that this thread asks for.
+    static URL: RefCell<Option<GrantedUrl>> = const { RefCell::new(None) };
+}
+
+/// Does work on the calling thread that asks for a URL.
+pub(super) fn for_url<T>(url: GrantedUrl, work: impl FnOnce() -> T) -> T {
+    URL.with_borrow_mut(|present| *present = Some(url));
+    let done = work();
+    URL.with_borrow_mut(|present| *present = None);
+    done
+}
+
+/// Returns the URL that the calling thread asks for.
+pub(super) fn url_of_thread() -> Option<GrantedUrl> {
+    URL.with_borrow(Clone::clone)
 }
 
 /// What is known of a download, shared by its thread and by whoever waits for it.
@@ -86,7 +103,7 @@ impl Watch {
 /// An agent whose connections are watched. It speaks to servers directly, and encrypts with rustls.
 pub(super) fn agent(config: Config) -> Agent {
     let connector = ().chain(TcpConnector::default()).chain(Watching).chain(RustlsConnector::default());
-    Agent::with_parts(config, connector, DefaultResolver::default())
+    Agent::with_parts(config, connector, GrantedAddresses::default())
 }
 
 /// Has each connection watched.
@@ -96,18 +113,24 @@ struct Watching;
 impl<In: Transport> Connector<In> for Watching {
     type Out = WatchedConnection<In>;
 
-    fn connect(&self, _: &ConnectionDetails<'_>, chained: Option<In>) -> Result<Option<Self::Out>, Error> {
-        Ok(chained.map(WatchedConnection))
+    fn connect(&self, details: &ConnectionDetails<'_>, chained: Option<In>) -> Result<Option<Self::Out>, Error> {
+        let is_local = details.addrs.iter().any(|address| is_local_address(address.ip()));
+        Ok(chained.map(|connection| WatchedConnection { connection, is_local }))
     }
 }
 
 /// A connection whose bytes are counted for the download that the thread works for.
 #[derive(Debug)]
-struct WatchedConnection<In>(In);
+struct WatchedConnection<In> {
+    connection: In,
+    /// It is to this machine or its closest surroundings. Such a connection is used once: whether the next request may go there
+    /// is known when its name is resolved.
+    is_local: bool,
+}
 
 impl<In: Transport> Transport for WatchedConnection<In> {
     fn buffers(&mut self) -> &mut dyn Buffers {
-        self.0.buffers()
+        self.connection.buffers()
     }
 
     fn transmit_output(&mut self, amount: usize, timeout: NextTimeout) -> Result<(), Error> {
@@ -115,22 +138,22 @@ impl<In: Transport> Transport for WatchedConnection<In> {
             watch.charge();
             watch.look()?;
         }
-        self.0.transmit_output(amount, timeout)
+        self.connection.transmit_output(amount, timeout)
     }
 
     fn await_input(&mut self, timeout: NextTimeout) -> Result<bool, Error> {
-        let Some(watch) = DOWNLOAD.with_borrow(Clone::clone) else { return self.0.await_input(timeout) };
+        let Some(watch) = DOWNLOAD.with_borrow(Clone::clone) else { return self.connection.await_input(timeout) };
         let timeout = timeout.for_read();
         let begun = Instant::now();
         loop {
             watch.charge();
             watch.look()?;
             let left = timeout.after.saturating_sub(begun.elapsed());
-            let before = self.0.buffers().input().len();
-            match self.0.await_input(NextTimeout { after: left.min(LOOK).into(), ..timeout }) {
+            let before = self.connection.buffers().input().len();
+            match self.connection.await_input(NextTimeout { after: left.min(LOOK).into(), ..timeout }) {
                 Err(Error::Timeout(_)) if left > LOOK => {}
                 arrived => {
-                    let now = self.0.buffers().input().len();
+                    let now = self.connection.buffers().input().len();
                     watch.0.received.fetch_add(now.saturating_sub(before) as u64, Ordering::Relaxed);
                     return arrived;
                 }
@@ -139,11 +162,11 @@ impl<In: Transport> Transport for WatchedConnection<In> {
     }
 
     fn is_open(&mut self) -> bool {
-        self.0.is_open()
+        !self.is_local && self.connection.is_open()
     }
 
     fn is_tls(&self) -> bool {
-        self.0.is_tls()
+        self.connection.is_tls()
     }
 }
 

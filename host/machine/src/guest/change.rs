@@ -110,7 +110,8 @@ impl Target<'_> {
             }
             MachineChange::Times(accessed, modified) => {
                 let times = Some((accessed, modified));
-                Box::new(move || self.root.site(&self.proof).and_then(|site| site.set_times(times)).map_err(fault))
+                let judged = self.entry()?;
+                Box::new(move || self.on_judged(judged, |held| held.set_times(times)))
             }
         };
         if dry_run {

@@ -8,9 +8,12 @@ use super::{Entry, Fault, Kind, ModeBits, Site, access_list, open, tree};
 use cap_std::fs::{Dir, File};
 use contract::FileCall;
 use rustix::fd::AsRawFd as _;
-use rustix::fs::{AtFlags, CWD, Mode};
+use rustix::fs::{AtFlags, CWD, Mode, Timespec, Timestamps};
 use rustix::io::Errno;
 use std::io;
+
+/// The owner that a server of files puts in root's place (`root_squash`): nobody.
+const OWNER_OF_ROOTS: u32 = 65_534;
 
 /// What had a site's name when it was opened.
 #[derive(Debug)]
@@ -34,13 +37,20 @@ impl<'a> Held<'a> {
         self.changed(Entry::of_handle(&self.handle))
     }
 
-    /// Fails unless it is a directory with nothing in it: the one that was just made, or one that has nothing to give away.
+    /// Fails unless it is a directory with nothing in it that belongs to whom a directory belongs which was just made there:
+    /// this user, or the one that the file system says of all or of root's.
     ///
     /// # Errors
     /// `EEXIST`: something else has taken its name.
     pub fn require_new_directory(&self) -> Result<(), Fault> {
         let is_new = || -> io::Result<bool> {
-            if Entry::of_handle(&self.handle)?.kind != Kind::Directory {
+            let entry = Entry::of_handle(&self.handle)?;
+            let maker = rustix::process::geteuid().as_raw();
+            let is_makers = || -> io::Result<bool> {
+                let folder = rustix::fs::fstat(&self.site.0.parent)?.st_uid;
+                Ok([maker, OWNER_OF_ROOTS, folder].contains(&entry.uid))
+            };
+            if entry.kind != Kind::Directory || !is_makers()? {
                 return Ok(false);
             }
             let directory = Dir::from_std_file(self.handle.try_clone()?.into_std());
@@ -119,6 +129,22 @@ impl<'a> Held<'a> {
         self.changed(set())
     }
 
+    /// Sets the times of last access and last change, in seconds since 1970; `None` means now. Of a link: its own.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn set_times(&self, times: Option<(i64, i64)>) -> Result<(), Fault> {
+        let set = || match rustix::fs::utimensat(&self.handle, "", &timestamps(times), AtFlags::EMPTY_PATH) {
+            // Linux before 5.8 sets no times on such a handle.
+            Err(Errno::INVAL) => {
+                let path = format!("/proc/self/fd/{}", self.handle.as_raw_fd());
+                Ok(rustix::fs::utimensat(CWD, path, &timestamps(times), AtFlags::empty())?)
+            }
+            other => Ok(other?),
+        };
+        self.changed(set())
+    }
+
     /// Takes the access lists from a directory that was just made, if they are those of a folder that is neither root's nor
     /// the directory's owner's. To be called once the directory has its owner.
     ///
@@ -138,4 +164,12 @@ impl<'a> Held<'a> {
     fn changed<T>(&self, outcome: io::Result<T>) -> Result<T, Fault> {
         outcome.map_err(|error| self.site.refused(&error, FileCall::Change))
     }
+}
+
+/// The times of last access and last change for the kernel, from seconds since 1970; `None` means now.
+pub(super) fn timestamps(times: Option<(i64, i64)>) -> Timestamps {
+    let now = Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_NOW };
+    let at = |seconds| Timespec { tv_sec: seconds, tv_nsec: 0 };
+    let (last_access, last_modification) = times.map_or((now, now), |(access, change)| (at(access), at(change)));
+    Timestamps { last_access, last_modification }
 }

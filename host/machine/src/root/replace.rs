@@ -6,6 +6,7 @@
 //! access lists) of the old file are kept, except those that certify its content.
 
 use super::fault::{errno, errno_of};
+use super::held::timestamps;
 use super::staging::{self, unused_file};
 use super::{Disk, Entry, Fault, Place, access_list, open};
 use crate::pace::looked_at;
@@ -82,6 +83,8 @@ pub struct NewFileAttributes {
     pub in_place: Option<bool>,
     /// True if the target does not exist. A file that appears there meanwhile is not replaced (`EEXIST`).
     pub is_new: bool,
+    /// Times of last access and last change, in seconds since 1970. `None`: the present.
+    pub times: Option<(i64, i64)>,
 }
 
 /// A new file under a temporary name. It is removed unless it is published.
@@ -336,6 +339,9 @@ fn put_on(new_attributes: &NewFileAttributes, file: &File, folder: Option<&Dir>)
             let _none = rustix::fs::fremovexattr(file, access_list::ACCESS);
         }
         copy_attributes(from, file, keeps_list);
+    }
+    if new_attributes.times.is_some() {
+        rustix::fs::futimens(file, &timestamps(new_attributes.times))?;
     }
     // The mode is set last, because a change of owner removes set-id bits.
     let Some(mode) = new_attributes.mode else { return Ok(()) };

@@ -2,9 +2,7 @@
 
 use super::fault::{Hint, errno};
 use super::{Entry, Fault, Held, ModeBits, NewFileAttributes, Place, StagedFile, UserNumbers, replace, staging, tree};
-use cap_fs_ext::{DirExt as _, SystemTimeSpec};
 use cap_std::fs::{DirBuilder, DirBuilderExt as _};
-use cap_std::time::{Duration, SystemClock, SystemTime};
 use contract::FileCall;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, Gid, RenameFlags, Uid};
@@ -123,9 +121,11 @@ impl Site {
     /// the directory's owner's. To be called once the directory has its owner.
     ///
     /// # Errors
-    /// The kernel refuses.
+    /// The kernel refuses; `EEXIST`: something else has taken its name.
     pub fn refuse_inherited_lists(&self) -> Result<(), Fault> {
-        self.hold()?.refuse_inherited_lists()
+        let held = self.hold()?;
+        held.require_new_directory()?;
+        held.refuse_inherited_lists()
     }
 
     /// Removes a file, a link, or any other entry except a directory.
@@ -208,23 +208,6 @@ impl Site {
         Held::of(self)
     }
 
-    /// Sets the times of last access and last change, in seconds since 1970; `None` means now.
-    ///
-    /// # Errors
-    /// The kernel refuses.
-    pub fn set_times(&self, times: Option<(i64, i64)>) -> Result<(), Fault> {
-        let moment = |seconds: Option<i64>| match seconds {
-            Some(seconds) => since_1970(seconds).map(SystemTimeSpec::Absolute),
-            None => Ok(SystemTimeSpec::SymbolicNow),
-        };
-        let set = || {
-            let access = moment(times.map(|(access, _)| access))?;
-            let change = moment(times.map(|(_, change)| change))?;
-            self.0.parent.set_symlink_times(&self.0.name, Some(access), Some(change))
-        };
-        set().map_err(|error: io::Error| self.refused(&error, FileCall::Change))
-    }
-
     /// Starts a new file beside this site, for [`StagedFile::publish`].
     ///
     /// # Errors
@@ -256,13 +239,6 @@ impl Site {
     pub(super) fn refused(&self, error: &io::Error, call: FileCall) -> Fault {
         self.fault(errno(error), call)
     }
-}
-
-/// Returns the time for a number of seconds, which may be negative (before 1970).
-fn since_1970(seconds: i64) -> io::Result<SystemTime> {
-    let (epoch, distance) = (SystemClock::UNIX_EPOCH, Duration::from_secs(seconds.unsigned_abs()));
-    let moment = if seconds < 0 { epoch.checked_sub(distance) } else { epoch.checked_add(distance) };
-    moment.ok_or_else(|| Errno::OVERFLOW.into())
 }
 
 /// Sets owner and group of the file behind an open descriptor, also of a link.

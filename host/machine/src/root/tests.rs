@@ -180,6 +180,18 @@ fn attack_what_takes_a_judged_name_is_not_given_away() {
     let before = mode("srv/app/made");
     held.set_mode(ModeBits::plain(0o711)).unwrap();
     assert_eq!((mode("srv/app/aside"), mode("srv/app/made")), (0o711, before));
+    let now = |path: &str| std::fs::metadata(tree.inside(path)).unwrap().mtime();
+    held.set_times(Some((7, 8))).unwrap();
+    assert_eq!(now("srv/app/aside"), 8);
+    assert_ne!(now("srv/app/made"), 8);
+    // An empty directory of somebody else's takes the name of one that was just made.
+    let fresh = site("/srv/app/fresh");
+    fresh.make_directory(ModeBits::plain(0o700)).unwrap();
+    if rustix::process::geteuid().is_root() {
+        std::os::unix::fs::chown(tree.inside("srv/app/fresh"), Some(4_321), None).unwrap();
+        assert_eq!(name(fresh.hold().unwrap().require_new_directory()), "EEXIST");
+        assert_eq!(name(fresh.refuse_inherited_lists()), "EEXIST");
+    }
     // What has the name by now is not what was made or judged.
     let other = made.hold().unwrap();
     assert_eq!(name(other.require_new_directory()), "EEXIST");
@@ -207,8 +219,9 @@ fn sites_refuse_links_that_appeared_after_the_check() {
     let again = tree.site("/old/again").unwrap();
     let refused = again.hold().unwrap().set_mode(ModeBits::plain(0o777)).unwrap_err();
     assert_eq!(refused.error().name(), "EOPNOTSUPP");
-    tree.site("/old/again").unwrap().set_times(Some((1, 1))).unwrap();
-    assert_ne!(std::fs::metadata(tree.inside("old/target")).unwrap().mtime(), 1);
+    again.hold().unwrap().set_times(Some((1, -5))).unwrap();
+    assert_ne!(std::fs::metadata(tree.inside("old/target")).unwrap().mtime(), -5);
+    assert_eq!(std::fs::symlink_metadata(tree.inside("old/again")).unwrap().mtime(), -5);
 }
 
 #[test]

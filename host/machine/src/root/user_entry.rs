@@ -1,4 +1,5 @@
-//! One user's entry in the root's file of users, changed without `usermod`: that one would also give away files in the home.
+//! One user's entry in the root's file of users, changed without `usermod`: that one would also give away
+//! files in the home and the mailbox, by their paths as text.
 //!
 //! The login tools take a lock on a file of its own before they change the database, and so does wrun.
 
@@ -26,11 +27,11 @@ const MAXIMUM: u64 = 64 << 20;
 
 /// New values of an entry; `None`: the value stays.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct UserEntryChange<'a> {
+pub struct UserEntryChange {
+    /// The number of the user.
+    pub uid: Option<u32>,
     /// The number of the primary group.
     pub gid: Option<u32>,
-    /// The path of the home directory.
-    pub home: Option<&'a str>,
 }
 
 impl Root {
@@ -42,7 +43,7 @@ impl Root {
         &self,
         database: &GrantedPath,
         name: &str,
-        change: UserEntryChange<'_>,
+        change: UserEntryChange,
     ) -> Result<bool, Fault> {
         let _lock = self.lock_users()?;
         let site = self.site(database)?;
@@ -82,17 +83,17 @@ impl Root {
 }
 
 /// The file's content with one entry changed. `None`: it has no such entry.
-fn changed(content: &[u8], name: &str, change: UserEntryChange<'_>) -> Option<Vec<u8>> {
+fn changed(content: &[u8], name: &str, change: UserEntryChange) -> Option<Vec<u8>> {
     let mut is_found = false;
-    let mut text = Vec::with_capacity(content.len() + change.home.map_or(0, str::len));
+    let mut text = Vec::with_capacity(content.len());
     for line in content.split_inclusive(|byte| *byte == b'\n') {
         let fields: Vec<&[u8]> = line.split(|byte| *byte == b':').collect();
         match fields.as_slice() {
             [user, password, uid, gid, comment, home, shell] if !is_found && *user == name.as_bytes() => {
                 is_found = true;
-                let new_gid = change.gid.map(|gid| gid.to_string());
+                let [new_uid, new_gid] = [change.uid, change.gid].map(|number| number.map(|number| number.to_string()));
+                let uid = new_uid.as_ref().map_or(*uid, |uid| uid.as_bytes());
                 let gid = new_gid.as_ref().map_or(*gid, |gid| gid.as_bytes());
-                let home = change.home.map_or(*home, str::as_bytes);
                 text.extend([*user, password, uid, gid, comment, home, shell].join(&b':'));
             }
             _ => text.extend_from_slice(line),
@@ -108,12 +109,12 @@ mod tests {
     #[test]
     fn one_entry_is_changed_and_the_rest_stays() {
         let before = b"root:x:0:0::/root:/bin/sh\nann:x:7:8:A\xff:/home/ann:/bin/sh\n+::::::\nannie:x:9:9::/:/bin/sh";
-        let change = |gid, home| changed(before, "ann", UserEntryChange { gid, home }).unwrap();
+        let change = |uid, gid| changed(before, "ann", UserEntryChange { uid, gid }).unwrap();
         assert_eq!(change(None, None), before);
-        let now = change(Some(80), Some("/srv/ann"));
+        let now = change(Some(70), Some(80));
         assert_eq!(
             now,
-            b"root:x:0:0::/root:/bin/sh\nann:x:7:80:A\xff:/srv/ann:/bin/sh\n+::::::\nannie:x:9:9::/:/bin/sh"
+            b"root:x:0:0::/root:/bin/sh\nann:x:70:80:A\xff:/home/ann:/bin/sh\n+::::::\nannie:x:9:9::/:/bin/sh"
         );
         assert!(changed(before, "bob", UserEntryChange::default()).is_none());
     }

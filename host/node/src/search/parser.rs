@@ -12,6 +12,9 @@ const MAX_DEPTH: usize = 200;
 /// Terms, phrases and ranges of a query.
 const MAX_CLAUSES: usize = 1_024;
 
+/// Wildcards (`*` and `?`) of a query. A text is compared with all that may still match, which is more with each of them.
+const MAX_WILDCARDS: usize = 1_024;
+
 /// A syntax error in a query.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Wrong {
@@ -33,7 +36,7 @@ pub(super) fn parse(text: &str) -> Result<Expression, Wrong> {
         return Err(Wrong::whole(format!("it has more than {MAX_CHARACTERS} characters")));
     }
     let tokens = tokens(text);
-    let mut parser = Parser { tokens, at: 0, depth: 0, clauses: 0 };
+    let mut parser = Parser { tokens, at: 0, depth: 0, clauses: 0, wildcards: 0 };
     let expression = parser.expression()?;
     match parser.peek() {
         None => Ok(expression),
@@ -98,6 +101,7 @@ struct Parser {
     at: usize,
     depth: usize,
     clauses: usize,
+    wildcards: usize,
 }
 
 impl Parser {
@@ -278,7 +282,7 @@ impl Parser {
     }
 
     /// The pieces of a term, which was taken last.
-    fn term(&self, token: &str) -> Result<Vec<Piece>, Wrong> {
+    fn term(&mut self, token: &str) -> Result<Vec<Piece>, Wrong> {
         let mut pieces = vec![];
         let mut rest = token.chars();
         while let Some(character) = rest.next() {
@@ -293,6 +297,10 @@ impl Parser {
                 }
                 other => Piece::Character(other),
             });
+        }
+        self.wildcards += pieces.iter().filter(|piece| matches!(piece, Piece::Any | Piece::One)).count();
+        if self.wildcards > MAX_WILDCARDS {
+            return Err(Wrong::whole(format!("it has more than {MAX_WILDCARDS} wildcards")));
         }
         Ok(pieces)
     }

@@ -2,8 +2,8 @@
 
 use super::meter::Meter;
 
-/// Characters of a text between two payments.
-const CHARACTERS_AT_ONCE: u64 = 256;
+/// Bytes of memory that are cleared in the time of one step.
+const BYTES_PER_STEP: u64 = 64;
 
 /// One piece of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,55 +53,82 @@ impl Pattern {
     }
 
     /// Tells whether it is found anywhere in a text. It reads the text once and keeps the set of pieces that can match next.
-    /// So a match takes at most the length of the pattern times the length of the text.
+    /// So a match takes at most the length of the pattern times the length of the text, and little where few pieces can match.
     ///
     /// # Errors
     /// Nobody pays for it.
     pub(super) fn matches<E>(&self, text: &str, meter: &mut Meter<'_, E>) -> Result<bool, E> {
         let end = self.pieces.len();
-        let steps = end as u64 + 1;
-        let mut paid = 0;
-        let (mut here, mut next) = (vec![false; end + 1], vec![false; end + 1]);
+        meter.step(end as u64 / BYTES_PER_STEP)?;
+        let (mut here, mut next) = (Set::new(end + 1), Set::new(end + 1));
         let mut after_border = true;
-        let mut characters = text.chars().peekable();
+        let mut characters = text.chars();
         loop {
-            if paid == 0 {
-                paid = CHARACTERS_AT_ONCE.min(text.len() as u64 + 1);
-                meter.step(paid.saturating_mul(steps))?;
-            }
-            paid -= 1;
             let found = characters.next();
-            self.enter(&mut here, 0, after_border);
+            if after_border {
+                self.enter(&mut here, 0);
+            }
+            meter.step(here.members.len() as u64 + 1)?;
             let is_border = found.is_none_or(|found| !is_word(found));
-            if is_border && here.get(end).copied().unwrap_or(false) {
+            if is_border && here.has(end) {
                 return Ok(true);
             }
             let Some(found) = found else { return Ok(false) };
-            next.fill(false);
-            for (at, piece) in self.pieces.iter().enumerate() {
-                if here.get(at).copied().unwrap_or(false) && piece.accepts(found) {
-                    let to = if piece.may_be_empty() { at } else { at + 1 };
-                    self.enter(&mut next, to, true);
+            for at in &here.members {
+                if let Some(piece) = self.pieces.get(*at).filter(|piece| piece.accepts(found)) {
+                    let to = if piece.may_be_empty() { *at } else { at + 1 };
+                    self.enter(&mut next, to);
                 }
             }
+            here.clear();
             std::mem::swap(&mut here, &mut next);
             after_border = is_border;
         }
     }
 
     /// Adds a piece to a set, and the pieces behind it that can be reached through pieces that match nothing.
-    fn enter(&self, set: &mut [bool], from: usize, is_wanted: bool) {
-        if !is_wanted {
-            return;
-        }
-        for at in from..set.len() {
-            match set.get_mut(at) {
-                Some(is_in) if !*is_in => *is_in = true,
-                // All behind it are in the set.
-                _ => return,
-            }
-            if !self.pieces.get(at).is_some_and(|piece| piece.may_be_empty()) {
+    fn enter(&self, set: &mut Set, from: usize) {
+        for at in from..=self.pieces.len() {
+            // If it is in the set, all behind it are, too.
+            if !set.add(at) || !self.pieces.get(at).is_some_and(|piece| piece.may_be_empty()) {
                 return;
+            }
+        }
+    }
+}
+
+/// A set of small numbers whose members can be listed and removed without a look at all numbers.
+struct Set {
+    is_in: Vec<bool>,
+    members: Vec<usize>,
+}
+
+impl Set {
+    /// Creates an empty set for numbers below a limit.
+    fn new(limit: usize) -> Self {
+        Self { is_in: vec![false; limit], members: vec![] }
+    }
+
+    fn has(&self, number: usize) -> bool {
+        self.is_in.get(number).copied().unwrap_or(false)
+    }
+
+    /// Adds a number. Returns false if it was in the set already, or is not below the limit.
+    fn add(&mut self, number: usize) -> bool {
+        match self.is_in.get_mut(number) {
+            Some(is_in) if !*is_in => {
+                *is_in = true;
+                self.members.push(number);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn clear(&mut self) {
+        for number in self.members.drain(..) {
+            if let Some(is_in) = self.is_in.get_mut(number) {
+                *is_in = false;
             }
         }
     }

@@ -53,9 +53,10 @@ fn kept(name: &str, machine: &mut Machine<'_, '_>) -> Result<Declaration, Raised
     if has_systemd && !machine.is_container() {
         let keep = ["hostnamectl", "set-hostname", name];
         machine.granted(&keep)?;
-        let status = machine.printed("hostnamectl", &["status"]).unwrap_or_default();
-        let mut lines = status.lines().filter_map(|line| line.trim().strip_prefix("Static hostname:"));
-        let is_kept = lines.any(|kept| kept.trim() == name);
+        // `hostnamectl status` would start a service of systemd, also in a dry run. The name that it shows is in this file.
+        let text = machine.system_text(HOSTNAME).unwrap_or_default();
+        let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let is_kept = lines.next() == Some(name);
         return Ok(not_if(is_kept, reloading(command(&format!("hostnamectl set-hostname {name}"), "run", &keep))));
     }
     if !machine.exists(HOSTNAME) {

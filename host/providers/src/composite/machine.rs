@@ -146,6 +146,18 @@ impl Machine<'_, '_> {
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
+    /// Returns the text of a symbolic link that every process of a machine may read, or `None` if nothing has the name.
+    ///
+    /// # Errors
+    /// Something else than a link has the name, or the way to it cannot be followed.
+    pub(super) fn link_text(&self, path: &'static str) -> Result<Option<String>, Raised> {
+        match self.view.root.locate(path).and_then(|place| place.read_link()) {
+            Ok(text) => Ok(Some(text)),
+            Err(fault) if fault.is_absence() => Ok(None),
+            Err(fault) => Err(fault.into()),
+        }
+    }
+
     /// Returns a value of `/etc/os-release`.
     pub(super) fn release(&self, key: &str) -> Option<String> {
         let text = self.system_text("/etc/os-release")?;

@@ -10,6 +10,10 @@ use serde_json::json;
 /// The folder of the zones' files.
 const ZONES: &str = "/usr/share/zoneinfo";
 
+/// The link to the file of the machine's zone, and the zone without such a link.
+const LOCAL_TIME: &str = "/etc/localtime";
+const DEFAULT_ZONE: &str = "UTC";
+
 /// The file that has the zone's name on Debian.
 const NAME: &str = "/etc/timezone";
 
@@ -31,9 +35,8 @@ impl Composite for Timezone {
         if machine.exists("/run/systemd/system") {
             let set = ["/usr/bin/timedatectl", "--no-ask-password", "set-timezone", zone];
             machine.granted(&set)?;
-            let status = machine.printed("/usr/bin/timedatectl", &["status"]).unwrap_or_default();
-            let current = status.lines().find_map(|line| line.trim().strip_prefix("Time zone: "));
-            let current = current.and_then(|line| line.split(" (").next());
+            let current = current(machine);
+            let current = current.as_deref();
             if current == Some(zone) && !machine.is_survey {
                 return Ok(Composition::default());
             }
@@ -46,10 +49,20 @@ impl Composite for Timezone {
         if !machine.exists(ZONES) {
             made.push(package());
         }
-        made.push(child("link", "/etc/localtime", "create", [("to", json!(format!("{ZONES}/{zone}")))]));
+        made.push(child("link", LOCAL_TIME, "create", [("to", json!(format!("{ZONES}/{zone}")))]));
         if machine.exists(NAME) {
             made.push(child("file", NAME, "create", [("content", json!(format!("{zone}\n")))]));
         }
         Ok(children(made))
     }
+}
+
+/// Returns the name of the machine's zone, or `None` if it has no name.
+///
+/// It comes from the link that systemd itself reads. `timedatectl status` would start a service of systemd, also in a dry run.
+fn current(machine: &Machine<'_, '_>) -> Option<String> {
+    let Some(text) = machine.link_text(LOCAL_TIME).ok()? else { return Some(DEFAULT_ZONE.to_owned()) };
+    let ways = [ZONES, "../usr/share/zoneinfo"];
+    let zone = ways.iter().find_map(|folder| text.strip_prefix(folder)?.strip_prefix('/'));
+    zone.map(str::to_owned)
 }

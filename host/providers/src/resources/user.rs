@@ -2,8 +2,8 @@
 //!
 //! The tools handle locks, subordinate ids, mail spools and login.defs. The present state comes from the root's files, never
 //! from the host's name service. A password hash goes to `chpasswd` through a pipe, since all users of the machine can see
-//! arguments (Chef passes it as one). wrun handles home directories itself: see [`home`]. So are the files in them when a
-//! user's numbers change: see [`own_files`].
+//! arguments (Chef passes it as one). wrun handles home directories itself: see [`home`]. It also changes a user's numbers
+//! itself, and gives the user's files to the new ones: see [`own_files`].
 
 mod change;
 mod defaults;
@@ -73,7 +73,6 @@ impl Provider for User {
                 let blank = (wanted.action == "modify").then(Account::default);
                 let found = current.clone();
                 let Some(current) = current.or(blank) else { return Ok(plan) };
-                wish.home = wish.home.or_else(|| change::home_to_restore(&current));
                 grant::check(&granted, &wish, Some(&current), view)?;
                 let home = match wish.manage_home {
                     true => home::plan_move(&granted, &mut wish, &current, view)?,
@@ -184,7 +183,7 @@ pub(crate) struct ChangeUser {
     /// The user when planned. `None`: a dry run assumes that it would exist.
     found: Option<Account>,
     home: home::MovedHome,
-    /// The user's files, which go with its new numbers. `None`: the numbers stay, or the home is not the user's.
+    /// The user's files, which go with its new numbers. `None`: the numbers stay.
     own_files: Option<OwnFiles>,
     granted: GrantedUser,
 }
@@ -205,9 +204,8 @@ impl ChangeUser {
     /// One of the tools fails; the home is then moved back. Or the user has changed meanwhile.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         change::require(writer, &self.wish.name, self.found.as_ref())?;
-        let home = self.found.as_ref().map(|found| found.home.as_str());
         self.home.around(writer, |writer| {
-            change::modify(writer, &self.granted, &self.wish, &self.difference, home.unwrap_or_default())
+            change::modify(writer, &self.granted, &self.wish, &self.difference, self.found.as_ref())
         })?;
         self.own_files.map_or(Ok(()), |own_files| own_files.give(&self.wish.name, writer))
     }

@@ -85,14 +85,75 @@ fn own_files_go_with_a_users_numbers() {
     assert_eq!(node.output("stat -c %U /etc/passwd"), "root");
     assert_eq!(node.output("grep ^bob: /etc/passwd"), "bob:x:64402:64400:B:/home/bob:/bin/sh");
     assert_eq!(node.output("stat -c %a:%U:%G /etc/passwd"), "644:root:root");
-    // A run that ended before it restored the home has left this.
-    node.output("sed -i 's,:/home/bob:,:/etc/passwd/home/bob:,' /etc/passwd");
-    let done = node.act("user", "bob", "manage", json!({})).unwrap();
-    assert_eq!(done, ["manage user bob", "change homedir from /etc/passwd/home/bob to /home/bob"]);
-    assert_eq!(node.output("getent passwd bob | cut -d: -f6"), "/home/bob");
     // A home that is moved takes them along.
     let mut node = node.again(None);
     node.act("user", "bob", "create", json!({"uid": 64403, "home": "/srv/bob", "manage_home": true})).unwrap();
     assert_eq!(node.output("stat -c %u /srv/bob /srv/bob/a/b/c; id -u bob"), "64403\n64403\n64403");
     assert_eq!(node.output("getent passwd bob | cut -d: -f6"), "/srv/bob");
+}
+
+/// A run may be killed at any time, so the user database never holds anything but the old and the new state.
+#[test]
+fn attack_a_user_has_its_home_while_its_number_changes() {
+    let mut node = Node::granting("users = [\"bob\"]\n");
+    node.output(
+        "groupadd -g 64501 bob; useradd -m -u 64501 -g bob -c A bob; mv /usr/sbin/usermod /usr/sbin/usermod.real",
+    );
+    let stand_in = "#!/bin/sh\ngrep ^bob: /etc/passwd >> /seen\nusermod.real \"$@\"\ngrep ^bob: /etc/passwd >> /seen\n";
+    node.root.write("/usr/sbin/usermod", stand_in).unwrap();
+    node.output("chmod 755 /usr/sbin/usermod");
+    node.act("user", "bob", "create", json!({"uid": 64502, "comment": "B"})).unwrap();
+    assert_eq!(node.output("cut -d: -f3,5,6 /seen"), "64501:A:/home/bob\n64501:B:/home/bob");
+    assert_eq!(node.output("grep ^bob: /etc/passwd"), "bob:x:64502:64501:B:/home/bob:/bin/sh");
+    node.output("rm /seen");
+    node.act("user", "bob", "create", json!({"uid": 64503})).unwrap();
+    assert_eq!(node.output("id -u bob; stat -c %u /home/bob; ls /seen 2>&1 | grep -c 'No such'"), "64503\n64503\n1");
+}
+
+#[test]
+fn attack_a_new_number_gives_no_mailbox_of_others_away() {
+    let mut node = Node::granting("users = [\"bob\", \"carl\", \"dora\", \"eve\"]\n");
+    node.output("for n in bob carl dora eve; do useradd -M $n; done; usermod -u 64601 bob; usermod -u 64602 carl");
+    node.output("usermod -u 64603 dora; usermod -u 64604 eve; cd /var/mail; rm -f bob carl dora eve");
+    node.output("cd /var/mail; echo x > bob; chown bob:mail bob");
+    node.output("cd /var/mail; echo x > /srv/theirs; chown carl /srv/theirs; ln -s /srv/theirs carl");
+    node.output("cd /var/mail; echo x > /srv/linked; chown dora /srv/linked; ln /srv/linked dora; echo x > eve");
+    for (user, uid) in [("bob", 64_611), ("carl", 64_612), ("dora", 64_613), ("eve", 64_614)] {
+        node.act("user", user, "create", json!({"uid": uid})).unwrap();
+    }
+    assert_eq!(node.output("stat -c %u:%G /var/mail/bob"), "64611:mail");
+    assert_eq!(node.output("stat -c %u /srv/theirs /srv/linked /var/mail/eve"), "64602\n64603\n0");
+}
+
+#[test]
+fn a_new_number_is_refused_as_usermod_refuses_it() {
+    let mut node = Node::granting("users = [\"bob\", \"carl\"]\n");
+    node.output("useradd -M -u 64701 bob; useradd -M -u 64702 carl");
+    let mut refused = |uid: u32| {
+        let raised = node.act("user", "bob", "create", json!({"uid": uid})).unwrap_err();
+        assert_eq!(
+            (raised.class(), node.output("id -u bob")),
+            ("Mixlib::ShellOut::ShellCommandFailed", "64701".into())
+        );
+        raised.message
+    };
+    let message = refused(64_702);
+    assert!(message.contains("received '4'") && message.contains("usermod: UID '64702' already exists"), "{message}");
+    node.act("user", "carl", "create", json!({"uid": 64701, "non_unique": true})).unwrap();
+    node.output("usermod -u 64703 carl");
+    let mut process = std::process::Command::new("chroot")
+        .args(["--userspec=64701", "--groups=", node.root.path().to_str().unwrap(), "sleep", "60"])
+        .spawn()
+        .unwrap();
+    let status = format!("/proc/{}/status", process.id());
+    while !std::fs::read_to_string(&status).unwrap().contains("Uid:\t64701") {
+        std::thread::yield_now();
+    }
+    let message = node.act("user", "bob", "create", json!({"uid": 64704})).unwrap_err().message;
+    process.kill().unwrap();
+    process.wait().unwrap();
+    let expect = format!("usermod: user bob is currently used by process {}", process.id());
+    assert!(message.contains("received '8'") && message.contains(&expect), "{message}");
+    node.act("user", "bob", "create", json!({"uid": 64704})).unwrap();
+    assert_eq!(node.output("id -u bob"), "64704");
 }

@@ -1,7 +1,7 @@
 //! Types whose actions are made of other resources: which ones, and what they say.
 
 use crate::support::Bench;
-use contract::{ChildRow, Composition, Declaration, Property, Providers as _, Raised, Wanted};
+use contract::{ChildRow, Composition, Declaration, Property, Providers as _, Raised, Test, Wanted};
 use serde_json::{Value, json};
 
 /// The children of an action, in an empty root, whose kernel is another machine's.
@@ -106,6 +106,43 @@ fn a_time_zone_is_a_link_where_systemd_does_not_run() {
     assert_eq!(text(&made[1], "to"), "/usr/share/zoneinfo/Europe/Berlin");
     for zone in ["../../etc/shadow", "/etc/shadow", "-x", "Europe/", "a b", "Europe/../x"] {
         assert!(children("timezone", zone, "set", json!({})).unwrap_err().message.contains("time zone"), "{zone}");
+    }
+}
+
+/// `timedatectl` and `hostnamectl` start services of systemd, so a dry run that only looks may not run them. Here they are
+/// programs that print nothing.
+#[test]
+fn attack_the_present_zone_and_name_are_read_without_starting_systemds_services() {
+    let bench = Bench::new("").unlimited();
+    for folder in ["run/systemd/system", "usr/bin", "etc"] {
+        std::fs::create_dir_all(bench.path(folder)).unwrap();
+    }
+    for program in ["usr/bin/timedatectl", "usr/bin/hostnamectl"] {
+        std::fs::write(bench.path(program), "").unwrap();
+    }
+    std::fs::write(bench.path("etc/hostname"), "# The name.\n\nweb1\n").unwrap();
+    let compose = |kind: &str, name: &str| {
+        let declaration = bench.declaration(kind, name, json!({}));
+        let wanted = Wanted { resource: 0, declaration: &declaration, action: "set", resolved: vec![], why_run: true };
+        bench.providers(true).compose(&wanted, false).unwrap()
+    };
+    let link = bench.path("etc/localtime");
+    for (text, is_it) in [
+        ("/usr/share/zoneinfo/Europe/Berlin", true),
+        ("../usr/share/zoneinfo/Europe/Berlin", true),
+        ("/usr/share/zoneinfo/Europe/Rome", false),
+        ("/srv/Europe/Berlin", false),
+    ] {
+        std::os::unix::fs::symlink(text, &link).unwrap();
+        assert_eq!(compose("timezone", "Europe/Berlin").children.is_empty(), is_it, "{text}");
+        std::fs::remove_file(&link).unwrap();
+    }
+    assert!(compose("timezone", "UTC").children.is_empty());
+    for (name, is_kept) in [("web1", true), ("web2", false)] {
+        let kept = compose("hostname", name).children.pop().unwrap().declaration;
+        assert_eq!(kept.key(), format!("execute[hostnamectl set-hostname {name}]"));
+        let decided = kept.guards.iter().map(|guard| matches!(guard.test, Test::Decided(true)));
+        assert_eq!(decided.collect::<Vec<_>>(), [is_kept], "{name}");
     }
 }
 

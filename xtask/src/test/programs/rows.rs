@@ -31,7 +31,6 @@ pub(super) const PLACES: &[Place] = &[
         &[Fixed, Checked("a key's number in hexadecimal"), Guest("a key ring that the policy wrote; gpg is confined")],
     ),
     ("composite/hostname.rs", r#"printed("hostname", &[])"#, &[Fixed]),
-    ("composite/hostname.rs", r#"printed("hostnamectl", &["status"])"#, &[Fixed]),
     ("composite/locale.rs", r#"printed("locale", &["-a"])"#, &[Fixed]),
     (
         "composite/machine.rs",
@@ -54,7 +53,6 @@ pub(super) const PLACES: &[Place] = &[
         r#"printed("sysctl", &["-n", "-e", key])"#,
         &[Fixed, Checked("the name of a kernel parameter, which is no option; setting it is granted")],
     ),
-    ("composite/timezone.rs", r#"printed("/usr/bin/timedatectl", &["status"])"#, &[Fixed]),
     ("composite/yum_repository.rs", r#"printed_confined("yum", &["repolist", "all"])"#, &[Fixed]),
     (
         "reboots.rs",
@@ -204,6 +202,11 @@ pub(super) const PLACES: &[Place] = &[
     ),
     (
         "resources/user/change.rs",
+        r#"Launch::program("usermod", words)"#,
+        &[Fixed, Checked("never started: a number and a granted name, in the message of a refusal")],
+    ),
+    (
+        "resources/user/change.rs",
         r#"run(writer, "useradd", arguments, &wish.name)"#,
         &[
             Fixed,
@@ -217,7 +220,7 @@ pub(super) const PLACES: &[Place] = &[
         r#"run(writer, "usermod", arguments, &wish.name)"#,
         &[
             Fixed,
-            Checked("values without colons and control characters, each behind its option"),
+            Checked("values without colons and control characters, each behind its option; no number"),
             Resolved("a home that is granted"),
             NAME,
         ],

@@ -98,9 +98,12 @@ module Wrun
 
         # The same refusal without the value, of a resource whose block says that it is sensitive: it may say so only after
         # the value that is refused. Other refusals stay as they are.
-        def without_value(refusal, block)
+        def without_value(refusal, block) = says_sensitive?(block) ? hidden(refusal) : refusal
+
+        # The same refusal without the value. Other refusals stay as they are.
+        def hidden(refusal)
           text = refusal.instance_variable_get(:@wrun_without_value)
-          text && says_sensitive?(block) ? refusal.exception(text) : refusal
+          text ? refusal.exception(text) : refusal
         end
 
         private

@@ -1,10 +1,11 @@
 //! Files that define accounts, and files that decide who may act as another account.
 
-pub(super) const IDENTITIES: [&str; 77] = [
+pub(super) const IDENTITIES: [&str; 78] = [
     // Rules for acting as another account.
     "/etc/sudoers",
     "/etc/sudoers.d",
     "/etc/doas.conf",
+    "/etc/sudoers-rs",
     "/etc/pam.d",
     "/etc/pam.conf",
     "/etc/security",

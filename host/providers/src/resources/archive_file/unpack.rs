@@ -116,7 +116,7 @@ impl UnpackArchive {
         })?;
         // Times of directories are set last, because adding an entry changes them.
         let mut timed = self.works.iter().rev().filter(|work| work.item.kind == Kind::Directory && options.time);
-        timed.try_for_each(|work| work.set_time(writer))
+        timed.try_for_each(|work| work.set_time_of_directory(&made, writer))
     }
 }
 
@@ -237,6 +237,7 @@ impl Work {
         }
         let plain = ModeBits::plain(self.item.mode & 0o777);
         let (uid, gid) = owner_of(&self.item, options);
+        let times = options.time.then_some((self.item.modified, self.item.modified));
         match &self.item.kind {
             Kind::File => {
                 let mut staged = site.stage(plain)?;
@@ -253,7 +254,7 @@ impl Work {
                 let is_given = options.uid.is_some() || options.gid.is_some();
                 let mode = self.mode.as_ref().map(ModeBits::from);
                 let mode = mode.map(|mode| if is_given { ModeBits::plain(mode.bits()) } else { mode });
-                staged.publish(&NewFileAttributes { mode, uid, gid, ..NewFileAttributes::default() })?;
+                staged.publish(&NewFileAttributes { mode, uid, gid, times, ..NewFileAttributes::default() })?;
             }
             Kind::Directory => {
                 let access = (uid, gid, self.mode.as_ref().map(ModeBits::from));
@@ -261,24 +262,32 @@ impl Work {
             }
             Kind::Link(text) => {
                 site.make_link(text, true)?;
-                if uid.is_some() || gid.is_some() {
+                if uid.is_some() || gid.is_some() || times.is_some() {
                     let held = site.hold()?;
                     held.require_link(text).map_err(|fault| taken(fault, self.granted.path()))?;
                     held.set_owner(uid, gid)?;
+                    times.map_or(Ok(()), |times| held.set_times(Some(times)))?;
                 }
             }
+            // The original has its times already, and both are one file.
             Kind::HardLink(_) => {
                 if let Some(original) = &self.original {
                     site.make_hard_link(&writer.root.site(original)?, true)?;
                 }
             }
         }
-        if options.time && self.item.kind != Kind::Directory { self.set_time(writer) } else { Ok(()) }
+        Ok(())
     }
 
-    fn set_time(&self, writer: &Writer<'_>) -> Result<(), Raised> {
-        let modified = self.item.modified;
-        Ok(writer.root.site(&self.granted)?.set_times(Some((modified, modified)))?)
+    /// Sets the times of a directory, if it is the one that was made or that the grants were asked for.
+    fn set_time_of_directory(&self, made: &Made, writer: &Writer<'_>) -> Result<(), Raised> {
+        let site = writer.root.site(&self.granted)?;
+        let held = site.hold()?;
+        let identity = Some(held.entry()?.identity);
+        if identity != self.judged && identity != made.get(self.granted.path()).copied() {
+            return Err(changed_meanwhile(self.granted.path(), "another directory has its name"));
+        }
+        Ok(held.set_times(Some((self.item.modified, self.item.modified)))?)
     }
 }
 

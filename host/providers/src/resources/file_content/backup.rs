@@ -29,10 +29,10 @@ pub(super) fn keep(writer: &mut Writer<'_>, path: &str, granted: &GrantedPath, c
     staged.copy_from(Ok(old.into()))?;
     // The directory, which belongs to wrun, decides who may read the copy. A copy never has set-id bits.
     let mode = Some(ModeBits::plain(entry.mode));
-    staged.publish(&NewFileAttributes { mode, ..NewFileAttributes::default() })?;
+    let times = Some((entry.modified, entry.modified));
+    staged.publish(&NewFileAttributes { mode, times, ..NewFileAttributes::default() })?;
     // Only root can change the owner. The copy is useful without that, too.
     let _ = copy.hold()?.set_owner(Some(entry.uid), Some(entry.gid));
-    copy.set_times(Some((entry.modified, entry.modified)))?;
     copies.add(writer.backups, &copied)?;
     let beginning = format!("{path}{MARK}");
     let old: Vec<String> = copies.beginning_with(&beginning).rev().skip(count).map(str::to_owned).collect();

@@ -17,7 +17,7 @@ use machine::denied::denied;
 use machine::diff;
 use machine::digest::{digest_of, short};
 use machine::guest::{Planned, PlannedAccess};
-use machine::root::{Fault, Kind, ModeBits, NewFileAttributes, StagedFile, absent};
+use machine::root::{Entry, Fault, Kind, ModeBits, NewFileAttributes, StagedFile, absent};
 use rustix::fd::OwnedFd;
 
 /// Permission bits of a file that other users may not read yet.
@@ -106,9 +106,11 @@ fn plan_against(
         let place = absent(view.root.locate(current.granted.path()))?;
         place.map_or(Ok(Ok(())), |place| place.require_names(view.grants))?.map_err(denied)?;
     }
-    let kind = current.entry().map(|entry| entry.kind);
+    let present = current.entry().copied();
     let content = content.map(|content| Wished { content, is_there: is_same });
-    if is_new || is_changed || (content.is_some() && wish.atomic != Some(false) && takes_writers(&current, &access)) {
+    let is_written =
+        is_new || is_changed || (content.is_some() && wish.atomic != Some(false) && takes_writers(&current, &access));
+    if is_written {
         write(wish, content, access, current, view, &mut plan)?;
     } else if !access.is_empty() {
         // If the content stays, its digest is not needed.
@@ -116,7 +118,7 @@ fn plan_against(
         plan.steps.push(access_step(current.granted.clone(), access, found));
     }
     if wish.touch {
-        touch(wish, kind, view, &mut plan)?;
+        touch(wish, present, is_written, view, &mut plan)?;
     }
     Ok(plan)
 }
@@ -242,6 +244,7 @@ fn write(
             old: None,
             in_place: wish.atomic.map(|atomic| !atomic),
             is_new: is_free,
+            times: None,
         },
         found,
         old,
@@ -439,8 +442,14 @@ impl SetAccess {
     }
 }
 
-/// Plans to set the times, after all other steps.
-fn touch(wish: &FileWish<'_>, found: Option<Kind>, view: &View<'_>, plan: &mut Plan) -> Result<(), Raised> {
+/// Plans to set the times, after all other steps. `is_written`: an earlier step puts another file there.
+fn touch(
+    wish: &FileWish<'_>,
+    found: Option<Entry>,
+    is_written: bool,
+    view: &View<'_>,
+    plan: &mut Plan,
+) -> Result<(), Raised> {
     // A link was followed above; a missing file will be created at the path's target.
     let granted = |real: &str| wish.granted(view, real).map(drop);
     let real = match view.told(wish.path, view.root.locate_target(wish.path), granted)? {
@@ -449,7 +458,7 @@ fn touch(wish: &FileWish<'_>, found: Option<Kind>, view: &View<'_>, plan: &mut P
     };
     let granted = wish.granted(view, &real)?;
     let change = Change::new(format!("update utime on file {}", wish.path));
-    plan.steps.push(Step::new(change, Operation::Touch(Touch { granted, found })));
+    plan.steps.push(Step::new(change, Operation::Touch(Touch { granted, found, is_written })));
     Ok(())
 }
 
@@ -457,8 +466,10 @@ fn touch(wish: &FileWish<'_>, found: Option<Kind>, view: &View<'_>, plan: &mut P
 #[derive(Debug)]
 pub(crate) struct Touch {
     granted: GrantedPath,
-    /// The kind of the existing entry. `None`: an earlier step creates the file.
-    found: Option<Kind>,
+    /// The existing entry. `None`: an earlier step creates the file.
+    found: Option<Entry>,
+    /// True if an earlier step puts another file there.
+    is_written: bool,
 }
 
 impl Touch {
@@ -466,7 +477,7 @@ impl Touch {
     pub(crate) fn found(&self) -> Found {
         let path = self.granted.path();
         Found::of([match self.found {
-            Some(kind) => Thing::new("path", path).with("presence", kind.words()),
+            Some(entry) => Thing::new("path", path).with("presence", entry.kind.words()),
             None => Thing::absent("path", path),
         }])
     }
@@ -479,14 +490,19 @@ impl Touch {
     /// Sets both times of the file to the present.
     ///
     /// # Errors
-    /// The machine refuses, or the file no longer exists.
+    /// The machine refuses, the file no longer exists, or something else has its name.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let site = writer.root.site(&self.granted)?;
-        // An earlier step may have created the file, so only its absence is an error.
-        if absent(site.entry())?.is_none() {
+        let Some(held) = absent(site.hold())? else {
             return Err(changed_meanwhile(self.granted.path(), "it is not there any more"));
+        };
+        let judged = self.found.filter(|_| !self.is_written);
+        if let Some(judged) = judged
+            && judged.identity != held.entry()?.identity
+        {
+            return Err(changed_meanwhile(self.granted.path(), "something else has its name"));
         }
-        Ok(site.set_times(None)?)
+        Ok(held.set_times(None)?)
     }
 }
 

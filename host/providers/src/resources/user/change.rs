@@ -4,12 +4,17 @@ use super::{Shadow, run, shadow};
 use crate::found::{Found, Thing, changed_meanwhile};
 use crate::plan::{Assumption, Plan, View, Writer};
 use crate::resources::account;
-use contract::{Certainty, Change, ErrorKind, MachineUser, Raised};
+use contract::{Certainty, Change, CommandOutcome, ErrorKind, MachineUser, Raised};
 use grants::GrantedUser;
 use machine::command::{Launch, require_success};
+use machine::process_search;
 use machine::root::UserEntryChange;
 use schema::types::user::UserProperties;
 use std::fmt;
+
+/// Exit codes of `usermod`: another user has the number; processes run as the user.
+const NUMBER_IN_USE: i32 = 4;
+const USER_BUSY: i32 = 8;
 
 /// A password's hash, which no message shows.
 #[derive(Clone, PartialEq, Eq)]
@@ -272,49 +277,52 @@ pub(super) fn create(writer: &mut Writer<'_>, wish: &DesiredUser) -> Result<(), 
     set_password(writer, wish)
 }
 
-/// What stands before a home as long as `usermod` changes a number: a file, so that the path leads nowhere. The rest of the
-/// path is the home, which a later run restores where this one ends in between.
-const NOWHERE: &str = "/etc/passwd";
-
-/// The home of a user that an earlier run has hidden from `usermod` and not restored.
-pub(super) fn home_to_restore(current: &Account) -> Option<String> {
-    current.home.strip_prefix(NOWHERE).filter(|home| home.starts_with('/')).map(str::to_owned)
-}
-
-/// Changes what differs: with `usermod`, for the password `chpasswd`. `usermod` is never told of a new group, and finds no home
-/// when it changes the number: with both it gives away files in the home, whoever owns them (see [`super::own_files`]).
+/// Changes what differs: the numbers in the user database, all else with `usermod`, the password with `chpasswd`. `usermod` is
+/// never told of a new number or group: with them it gives away the mailbox, and files in the home, whoever owns them (see
+/// [`super::own_files`]).
 pub(super) fn modify(
     writer: &mut Writer<'_>,
     user: &GrantedUser,
     wish: &DesiredUser,
     difference: &Difference,
-    home: &str,
+    found: Option<&Account>,
 ) -> Result<(), Raised> {
     let gid = if difference.gid { Some(known_group(wish, writer)?) } else { None };
-    let home = wish.home.as_deref().filter(|_| difference.home).unwrap_or(home);
-    let hides_home = difference.uid && !home.is_empty();
-    if hides_home && !home.starts_with('/') {
-        let message = format!("the home {home} of user {} is not an absolute path", wish.name);
-        return Err(Raised::new(ErrorKind::User, message).with_hint("set `home` to an absolute path"));
+    let uid = wish.uid.filter(|_| difference.uid);
+    if let Some(uid) = uid {
+        require_free_number(writer, wish, uid, found.and_then(|found| found.uid))?;
     }
-    let by_tool = Difference { gid: false, home: difference.home && !hides_home, ..difference.clone() };
-    let mut arguments = options(wish, &by_tool);
-    if hides_home {
-        arguments.extend(["-d".into(), format!("{NOWHERE}{home}")]);
-    }
+    let arguments = options(wish, &Difference { uid: false, gid: false, ..difference.clone() });
     if !arguments.is_empty() {
         run(writer, "usermod", arguments, &wish.name)?;
     }
-    if gid.is_some() || hides_home {
-        let change = UserEntryChange { gid, home: hides_home.then_some(home) };
+    if uid.is_some() || gid.is_some() {
         let database = writer.settings.grants.user_database(user);
-        let changed = writer.root.change_user_entry(&database, &wish.name, change);
+        let changed = writer.root.change_user_entry(&database, &wish.name, UserEntryChange { uid, gid });
         writer.caches.users.forget();
         if !changed? {
             return Err(Raised::new(ErrorKind::User, format!("user '{}' does not exist in /etc/passwd", wish.name)));
         }
     }
     if difference.password { set_password(writer, wish) } else { Ok(()) }
+}
+
+/// Fails as `usermod` does, if another user has the number or if processes still have the old one.
+fn require_free_number(writer: &mut Writer<'_>, wish: &DesiredUser, uid: u32, old: Option<u32>) -> Result<(), Raised> {
+    let refused = |code: i32, why: String| {
+        let words = ["-u".to_owned(), uid.to_string(), "--".to_owned(), wish.name.clone()];
+        let launch = Launch::program("usermod", words).shown_as_words();
+        let errors = format!("usermod: {why}\n").into_bytes();
+        require_success(&launch, &CommandOutcome { code: Some(code), errors, ..CommandOutcome::default() }, &[0])
+    };
+    if !wish.non_unique && writer.users().user_by_id(uid).is_some() {
+        return refused(NUMBER_IN_USE, format!("UID '{uid}' already exists"));
+    }
+    let busy = old.map(|old| process_search::of_user(old, writer.root.path(), writer.root.account())).transpose()?;
+    match busy.flatten() {
+        Some(process) => refused(USER_BUSY, format!("user {} is currently used by process {process}", wish.name)),
+        None => Ok(()),
+    }
 }
 
 /// The number of the wanted primary group, which must exist.

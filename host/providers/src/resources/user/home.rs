@@ -168,8 +168,7 @@ pub(super) fn plan_removal(
         let place = view.root.locate(home.path())?;
         place.require_below(view.grants, home)?.map_err(denied)?;
     }
-    let directory = setting(view.root, "/etc/login.defs", "MAIL_DIR").unwrap_or_else(|| MAILBOXES.into());
-    let mailbox = view.grants.mailbox(user, &clean(&directory));
+    let mailbox = view.grants.mailbox(user, &mailboxes(view.root));
     let mailbox_by_path = view.grants.silent().manage_path(mailbox.path()).is_ok();
     Ok(Belongings { home, mailbox, uid, home_by_path, mailbox_by_path })
 }
@@ -340,6 +339,11 @@ impl Belongings {
 /// Returns the folder for new homes, from the configuration of `useradd`.
 pub(super) fn base(root: &Root) -> String {
     clean(&setting(root, "/etc/default/useradd", "HOME").unwrap_or_else(|| HOMES.into()))
+}
+
+/// Returns the folder of mailboxes, from the configuration of the login tools.
+pub(super) fn mailboxes(root: &Root) -> String {
+    clean(&setting(root, "/etc/login.defs", "MAIL_DIR").unwrap_or_else(|| MAILBOXES.into()))
 }
 
 /// Returns the permission bits of a new home, from the configuration of the login tools.

@@ -1,0 +1,232 @@
+//! The reasons of risky entries, entry by entry.
+
+use super::*;
+
+fn assess(grants: &str, addition: &Addition) -> Option<&'static str> {
+    let grants = Grants::parse(grants, "after").unwrap();
+    let tables: Vec<_> = grants.policy_names().map(|name| grants.policy(name, &[])).collect();
+    let elevated = ElevatedAccounts {
+        users: ["ops".into()].into(),
+        groups: ["admins".into()].into(),
+        places: ["/srv/tools/greet".into()].into(),
+    };
+    Assessed::of(&tables, &elevated).risk(addition)
+}
+
+#[track_caller]
+fn check(key: &str, value: &str, expect: Option<&str>) {
+    let entry = if key == "reboot" { value.to_owned() } else { format!("[{value}]") };
+    let after = format!("[policy.a]\npaths = [\"/srv/**\"]\n[policy.b]\n{key} = {entry}\n");
+    let _is_an_entry = Grants::parse(&after, "after").unwrap();
+    let addition = Addition { policy: "a".into(), key: key.into(), value: value.into() };
+    let found = assess("[policy.a]\npaths = [\"/srv/**\"]\n", &addition);
+    match expect {
+        Some(part) => assert!(found.is_some_and(|reason| reason.contains(part)), "{key} {value}: {found:?}"),
+        None => assert_eq!(found, None, "{key} {value}"),
+    }
+}
+
+#[test]
+fn entries_that_open_a_lot_have_a_reason() {
+    for (key, value, part) in [
+        ("paths", "\"/etc/cron.d/x\"", "full control"),
+        ("paths", "\"/root/.ssh/authorized_keys\"", "full control"),
+        ("privileged_paths", "\"/srv/**\"", "full control"),
+        ("read_paths", "\"/etc/shadow\"", "secret"),
+        ("setuid", "\"/srv/x\"", "owner's rights"),
+        ("read_attributes", "\"*\"", "other policies"),
+        ("read_attributes", "\"?*\"", "other policies"),
+        ("read_attributes", "\"**\"", "other policies"),
+        ("packages", "\"*\"", "wildcard"),
+        ("packages", "\"?*\"", "wildcard"),
+        ("packages", "\"wrun\"", "wrun's own"),
+        ("services", "\"*\"", "wildcard"),
+        ("services", "\"wrun-agent\"", "wrun's own"),
+        ("services", "\"wrun-converge.timer\"", "wrun's own"),
+        ("services", "\"poweroff.target\"", "whole machine"),
+        ("services", "\"systemd-reboot.service\"", "whole machine"),
+        ("paths", "\"/srv/**\"", "wildcard"),
+        ("paths", "\"/srv/a?c\"", "wildcard"),
+        ("paths", "\"/*/**\"", "wildcard"),
+        ("paths", "\"/srv/*/**\"", "wildcard"),
+        ("paths", "\"/srv/app*/**\"", "wildcard"),
+        ("paths", "\"/srv/app/*\"", "wildcard"),
+        ("read_paths", "\"/**\"", "wildcard"),
+        ("write_attributes", "\"*\"", "wildcard"),
+        ("facts", "\"*\"", "wildcard"),
+        ("data_bags", "\"*\"", "wildcard"),
+        ("search", "\"*\"", "wildcard"),
+        ("users", "\"a*\"", "wildcard"),
+        ("groups", "\"web*\"", "wildcard"),
+        ("environment", "\"*\"", "wildcard"),
+        ("download_hosts", "\"https://*.example.org\"", "wildcard"),
+        ("reboot", "true", "restart the machine"),
+        ("paths", "\"/srv/tools/greet\"", "who is as good as root"),
+        ("paths", "\"/srv/tools\"", "who is as good as root"),
+        ("download_hosts", "\"http://127.0.0.1:8080\"", "this machine itself"),
+        ("download_hosts", "\"http://169.254.169.254\"", "credentials"),
+        ("download_hosts", "\"http://localhost\"", "this machine itself"),
+        ("commands", "{ argv = [\"a\", \"<any>\"], user = \"ada\" }", "wildcard"),
+        ("commands", "{ argv = [\"a\", \"<path:/srv/*>\"], user = \"ada\" }", "wildcard"),
+        ("commands", "{ shell = \"<any>\", user = \"ada\" }", "wildcard"),
+        ("commands", "{ argv = [\"a\"], user = \"ada\", cwd = \"/srv/*\" }", "wildcard"),
+        ("commands", "{ argv = [\"a\"], user = \"ada\", environment = { HELPER = \"<any>\" } }", "wildcard"),
+        ("commands", "\"systemctl stop wrun-agent\"", "more than it says"),
+        ("commands", "{ argv = [\"true\"], umask = \"000\" }", "more than it says"),
+        ("commands", "{ argv = [\"true\"], cwd = \"/opt\" }", "more than it says"),
+        (
+            "commands",
+            "{ argv = [\"systemd-tmpfiles\", \"--create\"], environment = { CREDENTIALS_DIRECTORY = \"/srv/app/c\" } }",
+            "which code it loads",
+        ),
+        (
+            "commands",
+            "{ argv = [\"systemd-tmpfiles\", \"--create\"], environment = { UNHEARD_OF = \"/srv/app/c\" } }",
+            "more than it says",
+        ),
+        (
+            "commands",
+            "{ argv = [\"postfix\", \"check\"], environment = { MAIL_CONFIG = \"<any>\" } }",
+            "which code it loads",
+        ),
+        ("users", "\"root\"", "as good as root"),
+        ("users", "\"ops\"", "as good as root"),
+        ("users", "\"op*\"", "as good as root"),
+        ("cron_users", "\"ops\"", "as good as root"),
+        ("groups", "\"admins\"", "as good as root"),
+        ("commands", "{ shell = \"a | b\", user = \"ops\" }", "shell"),
+        ("commands", "{ shell = \"a | b\", user = \"ada\", group = \"admins\" }", "shell"),
+        ("cron_users", "\"root\"", "as good as root"),
+        ("groups", "\"docker\"", "as good as root"),
+        ("package_options", "\"-o=x\"", "options"),
+        ("package_environment", "\"PERL5LIB=/srv\"", "variable"),
+        ("package_sources", "\"/srv/x.deb\"", "package file"),
+        ("commands", "{ shell = \"<any>\" }", "any command as root"),
+        ("commands", "\"a | b\"", "shell"),
+        ("commands", "{ interpreter = [\"bash\"], script = \"a\" }", "script"),
+        ("commands", "{ interpreter = [\"bash\"], script = \"<any>\" }", "is any script as root"),
+        ("commands", "{ argv = [\"sh\"], input = true }", "standard input"),
+        ("commands", "{ argv = [\"mysql\", \"<rest>\"] }", "any kind"),
+        ("commands", "{ argv = [\"a\"], environment = { LD_PRELOAD = \"/x\" } }", "which code it loads"),
+        ("commands", "\"/srv/app/run --now\"", "may change"),
+        ("commands", "\"/etc/../srv/app/run\"", "may change"),
+        ("commands", "\"//srv/run\"", "may change"),
+        ("commands", "\"/opt/run --config=/srv/a\"", "may change"),
+        ("commands", "{ argv = [\"./run\"], cwd = \"/srv/a\" }", "may change"),
+        ("commands", "{ argv = [\"bash\", \"-c\", \"id\"] }", "another program"),
+        ("commands", "{ argv = [\"/usr/bin/python3.11\", \"-c\", \"x\"] }", "another program"),
+        ("commands", "\"env A=b id\"", "another program"),
+        ("commands", "\"useradd -o -u 0 toor\"", "changes accounts"),
+        ("commands", "\"/usr/sbin/usermod -aG sudo deploy\"", "changes accounts"),
+        ("commands", "\"docker run -v /:/h x\"", "containers"),
+        ("commands", "\"capsh --\"", "another program"),
+        ("commands", "\"cat /etc/shadow\"", "secret"),
+        ("commands", "\"truncate -s 0 /etc//shadow\"", "secret"),
+        ("commands", "\"tee /etc/sudoers.d/x\"", "trusts"),
+        ("commands", "\"curl -o /etc/cron.d/x http://h/x\"", "trusts"),
+        ("commands", "{ shell = \"a | b\", user = \"0\" }", "shell"),
+        ("commands", "{ shell = \"a | b\", user = \"daemon\" }", "shell"),
+        ("commands", "{ shell = \"a | b\", user = \"ada\", group = \"shadow\" }", "shell"),
+        ("commands", "{ argv = [\"a\"], environment = { _JAVA_OPTIONS = \"x\" } }", "which code it loads"),
+        ("mounts", "\"/etc on /srv/e type none (bind)\"", "mounts a file system"),
+        ("mounts", "\"/dev/sda1 on /srv/e type ext4 (ro)\"", "mounts a file system"),
+        ("mounts", "\"server:/x on /usr/bin type nfs (ro)\"", "mounts a file system"),
+        ("users", "\"0\"", "number of an account"),
+        ("groups", "\"0\"", "number of an account"),
+        ("cron_users", "\"0\"", "number of an account"),
+        ("commands", "\"python3 /srv/app/run.py\"", "may change"),
+    ] {
+        check(key, value, Some(part));
+    }
+}
+
+#[test]
+fn a_path_that_a_granted_command_runs_has_a_reason() {
+    for (policy, part) in [("a", "that the policy may have run"), ("b", "that another policy may have run")] {
+        let grants = "[policy.a]\ncommands = [\"/opt/a/run\"]\n[policy.b]\n";
+        for (value, expect) in
+            [("\"/opt/a/run\"", true), ("\"/opt/a\"", true), ("\"/opt/a/*\"", true), ("\"/opt/b\"", false)]
+        {
+            let addition = Addition { policy: policy.into(), key: "paths".into(), value: value.into() };
+            let found = assess(grants, &addition);
+            assert_eq!(found.is_some_and(|reason| reason.contains(part)), expect, "{policy} {value}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn a_command_whose_file_another_policy_may_change_has_a_reason() {
+    let grants = "[policy.a]\n[policy.b]\npaths = [\"/srv/b/**\", \"/srv/c\"]\ndeny_paths = [\"/srv/b/kept\"]\n";
+    for (value, expect) in [
+        ("\"/srv/b/run\"", Some(OTHER_MAY_CHANGE)),
+        ("\"/srv/c\"", Some(OTHER_MAY_CHANGE)),
+        ("\"/srv/d\"", Some(MAY_DO_MORE)),
+    ] {
+        let addition = Addition { policy: "a".into(), key: "commands".into(), value: value.into() };
+        assert_eq!(assess(grants, &addition), expect, "{value}");
+    }
+}
+
+#[test]
+fn entries_are_assessed_once_however_many_there_are() {
+    let entry = |number: usize| Addition {
+        policy: "a".into(),
+        key: "users".into(),
+        value: if number.is_multiple_of(2) { "\"root\"".into() } else { format!("\"u{number}\"") },
+    };
+    let additions: Vec<_> = (0..100).map(entry).collect();
+    let found = risks("", "g", &additions, &Grants::nothing(), &ElevatedAccounts::default()).unwrap();
+    assert_eq!(found.len(), 1, "an entry that is there already is told once: {found:?}");
+}
+
+#[test]
+fn comments_fit_a_terminal_and_tell_each_reason_once() {
+    let reason = "is a path that root or the system runs, reads as configuration or trusts: changing it is bad";
+    let found = [("\"/etc/a\"", reason), ("\"root\"", "is root"), ("\"/etc/b\"", reason), ("\"/etc/c\"", reason)];
+    let expect = [
+        "# Opens a lot: \"/etc/a\" is a path that root or the system runs, reads as",
+        "# configuration or trusts: changing it is bad.",
+        "# Opens a lot, for the same reason: \"/etc/b\", \"/etc/c\".",
+        "# Opens a lot: \"root\" is root.",
+    ];
+    assert_eq!(risk_comments(found), expect);
+}
+
+#[test]
+fn comments_are_whole_sentences_however_long_their_entries_are() {
+    let script = format!("{{ interpreter = [\"bash\"], script_sha256 = \"{}\" }}", "0123456789abcdef".repeat(4));
+    let long = format!("\"set -e; {}\"", "echo one; ".repeat(40));
+    let found = [(script.as_str(), "is a script"), (long.as_str(), "is a line")];
+    let lines = risk_comments(found);
+    let words: Vec<_> = lines.iter().map(|line| line.strip_prefix("# ").unwrap()).collect();
+    let begins = "\"set -e; echo one; echo one; echo one; echo one; echo one;";
+    let expect =
+        format!("Opens a lot: {script} is a script. Opens a lot: the entry that begins with `{begins}` is a line.");
+    assert_eq!(words.join(" "), expect);
+    assert!(lines.iter().all(|line| line.chars().count() <= 76), "{lines:?}");
+}
+
+#[test]
+fn ordinary_entries_have_none() {
+    for (key, value) in [
+        ("paths", "\"/srv/x\""),
+        ("paths", "\"/etc/motd\""),
+        ("read_paths", "\"/etc/mysql/my.cnf\""),
+        ("packages", "\"nginx\""),
+        ("services", "\"nginx\""),
+        ("users", "\"ada\""),
+        ("groups", "\"web\""),
+        ("commands", "\"systemctl daemon-reload\""),
+        ("commands", "{ shell = \"a | b\", user = \"ada\" }"),
+        ("download_hosts", "\"https://example.org\""),
+        ("paths", "\"/srv/[*]x\""),
+        ("paths", "\"/srv/app/**\""),
+        ("read_paths", "\"/srv/[*]x/**\""),
+        ("read_attributes", "\"nginx.port\""),
+        ("services", "\"wrunner\""),
+        ("commands", "{ argv = [\"a\"], user = \"ada\", environment = { RAILS_ENV = \"<any>\" } }"),
+        ("commands", "{ argv = [\"a\", \"<is:<any>>\"], user = \"ada\" }"),
+    ] {
+        check(key, value, None);
+    }
+}
