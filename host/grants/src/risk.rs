@@ -18,11 +18,13 @@ use crate::policy::{Grants, PolicyGrants};
 use crate::privileged;
 use crate::rules::{Rule, Verdict};
 use crate::signs::only_text;
-use harmless::is_harmless;
+use harmless::{asks_without_reading, is_harmless};
 use runners::{changes_accounts, runs_others, starts_containers};
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
+use text::{cut, escape_line};
 
 /// Accounts of a machine that are as powerful as root there, in addition to those that are so on every machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -44,7 +46,7 @@ pub fn risks<'a>(
     additions: &'a [Addition],
     all: &Grants,
     elevated: &ElevatedAccounts,
-) -> Result<Vec<(&'a Addition, &'static str)>, GrantsError> {
+) -> Result<Vec<(&'a Addition, Reason)>, GrantsError> {
     let (edited, new) = new_among(text, name, additions)?;
     let after = Grants::parse(&edited.text, name)?;
     let names: BTreeSet<&str> = all.policy_names().chain(after.policy_names()).collect();
@@ -58,11 +60,17 @@ pub fn risks<'a>(
     Ok(found.filter_map(|(addition, _)| Some((addition, assessed.risk(addition)?))).collect())
 }
 
+/// Why an entry is risky, as the rest of a sentence that begins with the entry.
+pub type Reason = Cow<'static, str>;
+
 const UNREAD: &str = "is not understood: read it";
 const MAY_CHANGE: &str = "runs as root with a file that the policy may change";
 const MAY_DO_MORE: &str = "runs as root, and may do more than it says: read all of it";
 const MANY: &str = "has a wildcard, and allows all that it matches: name what is meant";
 const OTHER_MAY_CHANGE: &str = "runs as root with a file that another policy may change";
+
+/// Maximum length of a path that a reason names, in bytes.
+const MAX_SHOWN_PATH: usize = 100;
 
 /// Maximum number of files that are compared with all rules of a policy. Further files count as allowed if any rule allows
 /// them.
@@ -128,19 +136,20 @@ impl<'g> Assessed<'g> {
 
     /// Returns the reason why an entry is risky, as the rest of a sentence that begins with the entry. Returns `None` for any
     /// other entry.
-    pub(crate) fn risk(&self, addition: &Addition) -> Option<&'static str> {
+    pub(crate) fn risk(&self, addition: &Addition) -> Option<Reason> {
         let own = self.policies.get(addition.policy.as_str())?;
         if addition.key == Capability::Reboot.key() {
-            return Some("lets the policy restart the machine, with all that runs on it");
+            return Some("lets the policy restart the machine, with all that runs on it".into());
         }
         if addition.key == Capability::Commands.key() {
-            let Some(command) = command_of(&addition.value) else { return Some(UNREAD) };
-            return self.risk_of_command(own, &command).or_else(|| allows_many(&command).then_some(MANY));
+            let Some(command) = command_of(&addition.value) else { return Some(UNREAD.into()) };
+            return self.risk_of_command(own, &command).or_else(|| allows_many(&command).then_some(MANY.into()));
         }
         let capability = Capability::LISTS.into_iter().find(|one| one.key() == addition.key)?;
-        let Some(rule) = rule_of(capability, &addition.value) else { return Some(UNREAD) };
+        let Some(rule) = rule_of(capability, &addition.value) else { return Some(UNREAD.into()) };
         let is_wide = || !rule.pattern.is_exact() && !is_folder(&rule);
-        self.risk_of_rule(own, capability, &rule, addition).or_else(|| is_wide().then_some(MANY))
+        let reason = self.risk_of_rule(own, capability, &rule, addition).or_else(|| is_wide().then_some(MANY));
+        reason.map(Reason::Borrowed)
     }
 
     /// Returns the reason why a rule is risky, apart from its wildcards.
@@ -212,23 +221,24 @@ impl<'g> Assessed<'g> {
         Some(reason)
     }
 
-    fn risk_of_command(&self, own: &Policy<'_>, command: &CommandGrant) -> Option<&'static str> {
+    fn risk_of_command(&self, own: &Policy<'_>, command: &CommandGrant) -> Option<Reason> {
         if !has_rights(command, self.elevated) {
             return None;
         }
         let is_open = |word: &WordPattern| matches!(word, WordPattern::Any | WordPattern::Rest);
         if command.environment.keys().any(|name| privileged::variable(name)) {
-            return Some("runs as root with a variable that decides which code it loads");
+            return Some("runs as root with a variable that decides which code it loads".into());
         }
         if command.input {
-            return Some("runs as root and reads what the policy gives it on standard input");
+            return Some("runs as root and reads what the policy gives it on standard input".into());
         }
         let others = || self.policies.values().filter(|one| one.grants.policy() != own.grants.policy());
-        match &command.what {
+        let reason = match &command.what {
             GrantedLine::AnyShell => Some("is any command as root"),
             GrantedLine::Shell(_) => Some("is a line that a shell runs as root: read all of it"),
             GrantedLine::Script { sha256: None, .. } => Some("is any script as root"),
             GrantedLine::Script { .. } => Some("is a script that runs as root: read all of it"),
+            GrantedLine::PathSource(words) if is_plain(command) && asks_without_reading(words) => None,
             GrantedLine::PathSource(_) if files(command).any(|path| own.may_change(&path)) => Some(MAY_CHANGE),
             GrantedLine::PathSource(_) if files(command).any(|path| others().any(|other| other.may_change(&path))) => {
                 Some(OTHER_MAY_CHANGE)
@@ -242,20 +252,29 @@ impl<'g> Assessed<'g> {
             GrantedLine::PathSource(words) if starts_containers(words) => {
                 Some("starts containers as root, which can reach all of the machine")
             }
-            GrantedLine::PathSource(_)
-                if arguments(command).any(|path| privileged::path(&path) || privileged::secret(&path)) =>
-            {
-                Some(
-                    "runs as root with a secret, or with a path that root or the system runs, reads as configuration or trusts",
-                )
-            }
+            GrantedLine::PathSource(words) if is_plain(command) && is_harmless(words) => None,
+            GrantedLine::PathSource(_) if let Some(reason) = risk_of_path(command) => return Some(reason),
             GrantedLine::PathSource(words) if words.iter().any(is_open) => {
                 Some("runs as root with arguments of any kind")
             }
-            GrantedLine::PathSource(words) if is_plain(command) && is_harmless(words) => None,
             GrantedLine::PathSource(_) => Some(MAY_DO_MORE),
-        }
+        };
+        reason.map(Reason::Borrowed)
     }
+}
+
+/// Returns the reason why a command is risky because of a path that its arguments name.
+fn risk_of_path(command: &CommandGrant) -> Option<Reason> {
+    let secret = arguments(command).find(|path| privileged::secret(path));
+    let path = secret.clone().or_else(|| arguments(command).find(|path| privileged::path(path)))?;
+    let why = match secret {
+        Some(path) if privileged::lies_below(&path) => {
+            ", a secret that root or the system reads as configuration or trusts"
+        }
+        Some(_) => ", a secret",
+        None => ", where root or the system runs, reads as configuration or trusts what it finds",
+    };
+    Some(format!("runs as root with `{}`{why}", escape_line(&cut(&path, MAX_SHOWN_PATH))).into())
 }
 
 /// Tells whether only the words of a command decide its effect. Any variable may change it: programs read files, options and
@@ -361,7 +380,7 @@ fn is_number(value: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn assess(grants: &str, addition: &Addition) -> Option<&'static str> {
+    fn assess(grants: &str, addition: &Addition) -> Option<Reason> {
         let grants = Grants::parse(grants, "after").unwrap();
         let tables: Vec<_> = grants.policy_names().map(|name| grants.policy(name, &[])).collect();
         let elevated = ElevatedAccounts { users: ["ops".into()].into(), groups: ["admins".into()].into() };
@@ -376,7 +395,9 @@ mod tests {
         let addition = Addition { policy: "a".into(), key: key.into(), value: value.into() };
         let found = assess("[policy.a]\npaths = [\"/srv/**\"]\n", &addition);
         match expect {
-            Some(part) => assert!(found.is_some_and(|reason| reason.contains(part)), "{key} {value}: {found:?}"),
+            Some(part) => {
+                assert!(found.as_ref().is_some_and(|reason| reason.contains(part)), "{key} {value}: {found:?}")
+            }
             None => assert_eq!(found, None, "{key} {value}"),
         }
     }
@@ -472,7 +493,14 @@ mod tests {
             ("commands", "\"capsh --\"", "another program"),
             ("commands", "\"cat /etc/shadow\"", "secret"),
             ("commands", "\"truncate -s 0 /etc//shadow\"", "secret"),
-            ("commands", "\"tee /etc/sudoers.d/x\"", "trusts"),
+            (
+                "commands",
+                "\"tee /etc/sudoers.d/x\"",
+                "with `/etc/sudoers.d/x`, a secret that root or the system reads as configuration or trusts",
+            ),
+            ("commands", "\"grep -r x /etc\"", "with `/etc`, where root"),
+            ("commands", "\"cat /srv/app/x\"", "may change"),
+            ("commands", "\"test -d /etc && id\"", "shell"),
             ("commands", "\"curl -o /etc/cron.d/x http://h/x\"", "trusts"),
             ("commands", "{ shell = \"a | b\", user = \"0\" }", "shell"),
             ("commands", "{ shell = \"a | b\", user = \"daemon\" }", "shell"),
@@ -499,7 +527,11 @@ mod tests {
             {
                 let addition = Addition { policy: policy.into(), key: "paths".into(), value: value.into() };
                 let found = assess(grants, &addition);
-                assert_eq!(found.is_some_and(|reason| reason.contains(part)), expect, "{policy} {value}: {found:?}");
+                assert_eq!(
+                    found.as_ref().is_some_and(|reason| reason.contains(part)),
+                    expect,
+                    "{policy} {value}: {found:?}"
+                );
             }
         }
     }
@@ -513,7 +545,7 @@ mod tests {
             ("\"/srv/d\"", Some(MAY_DO_MORE)),
         ] {
             let addition = Addition { policy: "a".into(), key: "commands".into(), value: value.into() };
-            assert_eq!(assess(grants, &addition), expect, "{value}");
+            assert_eq!(assess(grants, &addition).as_deref(), expect, "{value}");
         }
     }
 
@@ -567,6 +599,10 @@ mod tests {
             ("users", "\"ada\""),
             ("groups", "\"web\""),
             ("commands", "\"systemctl daemon-reload\""),
+            ("commands", "\"test -d /etc\""),
+            ("commands", "\"test -f /srv/app/x\""),
+            ("commands", "\"stat /etc/shadow\""),
+            ("commands", "\"grep -q foo /etc/passwd\""),
             ("commands", "{ shell = \"a | b\", user = \"ada\" }"),
             ("download_hosts", "\"https://example.org\""),
             ("paths", "\"/srv/[*]x\""),
