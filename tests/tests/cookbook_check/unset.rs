@@ -86,7 +86,7 @@ fn a_misspelt_variable_of_a_template_is_a_problem() {
     expect(&check(&partial, &[], 0)["problems"], &[]);
     let computed = [
         files[0],
-        ("recipes/default.rb", &recipe.replace("'a.erb'\n  variables 'o", "x\n  variables 'o")),
+        ("recipes/default.rb", &recipe.replace("'a.erb'\n  variables 'o", "node['web']['source']\n  variables 'o")),
         files[2],
         files[3],
     ];
