@@ -149,29 +149,89 @@ fn a_type_that_is_called_by_its_file_alone_has_a_near_name() {
     assert!(told.contains("no directory of data bags was given (--data-bags DIR)"), "{told}");
 }
 
-/// A policy in Ruby that would fail on the node is built all the same, and its author is warned.
-#[test]
-fn a_build_warns_of_what_would_fail_on_the_node() {
-    let program = Program::new().unwrap();
-    let recipe = "template '/srv/x' do\n  source 'nosuch.erb'\n  ownr 'root'\nend\nlog 'x' do\n  notifies :rn, 'execute[y]'\nend\n\
-                  execute 'y'\n";
-    for (path, text) in [
-        ("web/policy.toml", "name = \"web\"\nrun_list = [\"web\"]\n"),
-        ("web/cookbooks/web/metadata.rb", "name 'web'\n"),
-        ("web/cookbooks/web/recipes/default.rb", recipe),
-    ] {
-        let path = program.configuration().join(path);
+/// Builds a policy in Ruby of one recipe of the cookbook `web`, with a cookbook beside it.
+fn build(program: &Program, recipe: &str, more: &[(&str, &str)], code: i32) -> specs::Output {
+    let files = [
+        ("policy.toml", "name = \"web\"\nrun_list = [\"web\"]\n[default.base]\nport = 1\n"),
+        ("cookbooks/web/metadata.rb", "name 'web'\n"),
+        ("cookbooks/web/recipes/default.rb", recipe),
+        ("cookbooks/base/metadata.rb", "name 'base'\n"),
+        ("cookbooks/base/attributes/default.rb", ""),
+        ("cookbooks/base/recipes/default.rb", "log 'base'\n"),
+        ("cookbooks/base/resources/clock.rb", "action(:create) {}\n"),
+        ("cookbooks/base/libraries/tools.rb", "module BaseTools\nend\n"),
+    ];
+    let folder = program.configuration().join("web");
+    for (path, text) in files.iter().chain(more) {
+        let path = folder.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
-    let folder = program.configuration().join("web").display().to_string();
-    let built = program.run(&["policy", "build", &folder]).unwrap().expect_code(0).unwrap();
+    program.run(&["policy", "build", &folder.display().to_string()]).unwrap().expect_code(code).unwrap()
+}
+
+/// A policy in Ruby that may fail on the node is built all the same, and its author is warned.
+#[test]
+fn a_build_warns_of_what_may_fail_on_the_node() {
+    let program = Program::new().unwrap();
+    let recipe = "template '/srv/x' do\n  source 'nosuch.erb'\n  ownr 'root'\n  only_if { node['x'] }\nend\nlog 'x' do\n  \
+                  notifies :rn, 'execute[y]'\nend\nexecute 'y'\nreturn if node['y']\ncookbook_file '/srv/gone'\n";
+    let unused = ("cookbooks/web/recipes/unused.rb", "base_clock 'x'\ntemplate '/srv/unused'\n");
+    let built = build(&program, recipe, &[unused], 0);
     let place = "warning: cookbooks/web/recipes/default.rb";
-    let expected = format!(
-        "{place}:2: `template`: there is no `nosuch.erb` in templates/\n\
-         {place}:3: resource type `template` has no property `ownr`; did you mean `owner`?\n\
-         {place}:6: resource type `execute` has no action `rn`; did you mean `run`?\n"
-    );
-    assert_eq!(built.stderr, expected);
+    for expected in [
+        format!("{place}:2: `template`: there is no `nosuch.erb` in templates/\n"),
+        format!("{place}:3: resource type `template` has no property `ownr`; did you mean `owner`?\n"),
+        format!("{place}:7: resource type `execute` has no action `rn`; did you mean `run`?\n"),
+        format!("{place}:11: `cookbook_file`: there is no `gone` in files/\n"),
+        "warning: cookbooks/web/recipes/unused.rb:1: `base_clock` is of the cookbook base".to_owned(),
+        "warning: cookbooks/web/recipes/unused.rb:2: `template`: there is no `unused.erb` in templates/\n".to_owned(),
+    ] {
+        assert!(built.stderr.contains(&expected), "{expected}\n{}", built.stderr);
+    }
     assert!(built.stdout.contains("web.wasm: policy web"), "{}", built.text());
+}
+
+/// As a policy in Rust that names a template which is not there.
+#[test]
+fn a_build_refuses_what_fails_in_each_run() {
+    let program = Program::new().unwrap();
+    let recipe = "template '/srv/x' do\n  source 'nosuch.erb'\nend\nbase_clock 'x'\nlog BaseTools.to_s\n\
+                  log node['base']['port']\ntemplate '/srv/y' do\n  ignore_failure true\nend\n";
+    let refused = build(&program, recipe, &[], 43);
+    let place = "cookbooks/web/recipes/default.rb";
+    let on =
+        "is of the cookbook base, on which the metadata do not depend; add the line `depends 'base'` to metadata.rb";
+    for expected in [
+        format!("{place}:4: `base_clock` {on}"),
+        format!("{place}:5: `BaseTools` {on}"),
+        format!("{place}:2: `template`: there is no `nosuch.erb` in templates/"),
+        "a run of this policy fails there: mend it, or make the code conditional".to_owned(),
+    ] {
+        assert!(refused.stderr.contains(&expected), "{expected}\n{}", refused.stderr);
+    }
+    assert!(
+        refused.stderr.contains(&format!("warning: {place}:7: `template`: there is no `y.erb`")),
+        "{}",
+        refused.stderr
+    );
+    assert!(!refused.stderr.contains("node['base']"), "the policy sets it: {}", refused.stderr);
+    assert!(!program.configuration().join("web/web.wasm").exists());
+}
+
+/// Chef runs a recipe whose cookbook another one happens to bring, with a warning.
+#[test]
+fn a_build_warns_of_a_cookbook_that_another_one_brings() {
+    let program = Program::new().unwrap();
+    let files = [
+        ("policy.toml", "name = \"web\"\nrun_list = [\"web\", \"shop\"]\n"),
+        ("cookbooks/shop/metadata.rb", "name 'shop'\ndepends 'base'\n"),
+        ("cookbooks/shop/recipes/default.rb", "log 'shop'\n"),
+    ];
+    let built = build(&program, "base_clock 'x'\ninclude_recipe 'base'\nlog BaseTools.to_s\n", &files, 0);
+    for (line, what) in [(1, "`base_clock`"), (2, "the included recipe base"), (3, "`BaseTools`")] {
+        let expected =
+            format!("warning: cookbooks/web/recipes/default.rb:{line}: {what} is of the cookbook base, on which");
+        assert!(built.stderr.contains(&expected), "{expected}\n{}", built.stderr);
+    }
 }

@@ -8,7 +8,7 @@ use specs::{Machine, Network, Program, Root};
 use std::fs;
 
 /// A custom resource with a slip in its action, and one that does what it may not and raises it again.
-const FILES: [(&str, &str); 43] = [
+const FILES: [(&str, &str); 44] = [
     ("metadata.rb", "name 'web'\n"),
     ("resources/site.rb", "property :port, Integer\nprovides :web_site\naction :create do\n  fil '/srv/a'\nend\n"),
     (
@@ -22,6 +22,7 @@ const FILES: [(&str, &str); 43] = [
     ("recipes/mode.rb", "file '/srv/a' do\n  mode 'rwx'\nend\n"),
     ("recipes/property.rb", "web_site 'a' do\n  prot 80\nend\n"),
     ("recipes/action.rb", "file '/srv/a' do\n  action :craete\nend\n"),
+    ("recipes/timing.rb", "file '/srv/a' do\n  notifies :run, 'execute[x]', :immediatly\nend\n"),
     ("recipes/node.rb", "log node.platform\n"),
     ("recipes/inner.rb", "web_site 'a'\n"),
     ("recipes/denied.rb", "web_other 'a'\n"),
@@ -128,6 +129,7 @@ fn near_names_stand_beside_the_message() {
             ("custom", "NoMethodError", "`web_stie'", "`web_site`", "web/recipes/custom.rb:1"),
             ("property", "NoMethodError", "`prot'", "`port`", "web/recipes/property.rb:2"),
             ("action", "Chef::Exceptions::ValidationFailed", ":craete", "`create`", "web/recipes/action.rb:2"),
+            ("timing", "ArgumentError", "invalid timing: immediatly", "`immediately`", "web/recipes/timing.rb:2"),
             ("node", "NoMethodError", "'platform'", "`node['platform']`", "web/recipes/node.rb:1"),
             ("inner", "NoMethodError", "'fil'", "`file`", "web/resources/site.rb:4"),
         ] {

@@ -149,7 +149,8 @@ impl GrantsFiles {
                 let of_kind = |key: &&EditedKey| key.policy == policy && key.is_new == is_new;
                 let lines = edited.keys.iter().filter(of_kind).flat_map(|key| {
                     let of_key = risks.iter().filter(|(one, _)| one.policy == policy && one.key == key.key);
-                    let mut lines = grants::risk_comments(of_key.map(|(one, reason)| (one.value.as_str(), *reason)));
+                    let mut lines =
+                        grants::risk_comments(of_key.map(|(one, reason)| (one.value.as_str(), reason.clone())));
                     lines.push(key.lines.clone());
                     lines
                 });

@@ -188,7 +188,7 @@ fn first_attribute(text: &str) -> Option<&str> {
 }
 
 /// Returns the names in a text, of cookbooks and of Ruby.
-fn tokens(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn tokens(text: &str) -> impl Iterator<Item = &str> {
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '?' | '!');
     text.split(move |letter: char| !is_part(letter)).filter(|token| !token.is_empty())
 }

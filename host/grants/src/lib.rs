@@ -66,5 +66,5 @@ pub use proofs::{
     GrantedOptions, GrantedPackage, GrantedPath, GrantedReboot, GrantedRepository, GrantedService, GrantedTree,
     GrantedUrl, GrantedUser, Program, ReadablePath,
 };
-pub use risk::{ElevatedAccounts, risk_comments, risks};
+pub use risk::{ElevatedAccounts, Reason, risk_comments, risks};
 pub use words::split_words;

@@ -18,11 +18,13 @@ use crate::policy::{Grants, PolicyGrants};
 use crate::privileged::{self, is_within};
 use crate::rules::{Rule, Verdict};
 use crate::signs::only_text;
-use harmless::is_harmless;
+use harmless::{asks_without_reading, is_harmless};
 use runners::{changes_accounts, runs_others, starts_containers};
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
+use text::{cut, escape_line};
 
 /// Accounts of a machine that are as powerful as root there, in addition to those that are so on every machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -46,7 +48,7 @@ pub fn risks<'a>(
     additions: &'a [Addition],
     all: &Grants,
     elevated: &ElevatedAccounts,
-) -> Result<Vec<(&'a Addition, &'static str)>, GrantsError> {
+) -> Result<Vec<(&'a Addition, Reason)>, GrantsError> {
     let (edited, new) = new_among(text, name, additions)?;
     let after = Grants::parse(&edited.text, name)?;
     let names: BTreeSet<&str> = all.policy_names().chain(after.policy_names()).collect();
@@ -60,11 +62,17 @@ pub fn risks<'a>(
     Ok(found.filter_map(|(addition, _)| Some((addition, assessed.risk(addition)?))).collect())
 }
 
+/// Why an entry is risky, as the rest of a sentence that begins with the entry.
+pub type Reason = Cow<'static, str>;
+
 const UNREAD: &str = "is not understood: read it";
 const MAY_CHANGE: &str = "runs as root with a file that the policy may change";
 const MAY_DO_MORE: &str = "runs as root, and may do more than it says: read all of it";
 const MANY: &str = "has a wildcard, and allows all that it matches: name what is meant";
 const OTHER_MAY_CHANGE: &str = "runs as root with a file that another policy may change";
+
+/// Maximum length of a path that a reason names, in bytes.
+const MAX_SHOWN_PATH: usize = 100;
 
 /// Maximum number of files that are compared with all rules of a policy. Further files count as allowed if any rule allows
 /// them.
@@ -130,19 +138,20 @@ impl<'g> Assessed<'g> {
 
     /// Returns the reason why an entry is risky, as the rest of a sentence that begins with the entry. Returns `None` for any
     /// other entry.
-    pub(crate) fn risk(&self, addition: &Addition) -> Option<&'static str> {
+    pub(crate) fn risk(&self, addition: &Addition) -> Option<Reason> {
         let own = self.policies.get(addition.policy.as_str())?;
         if addition.key == Capability::Reboot.key() {
-            return Some("lets the policy restart the machine, with all that runs on it");
+            return Some("lets the policy restart the machine, with all that runs on it".into());
         }
         if addition.key == Capability::Commands.key() {
-            let Some(command) = command_of(&addition.value) else { return Some(UNREAD) };
-            return self.risk_of_command(own, &command).or_else(|| allows_many(&command).then_some(MANY));
+            let Some(command) = command_of(&addition.value) else { return Some(UNREAD.into()) };
+            return self.risk_of_command(own, &command).or_else(|| allows_many(&command).then_some(MANY.into()));
         }
         let capability = Capability::LISTS.into_iter().find(|one| one.key() == addition.key)?;
-        let Some(rule) = rule_of(capability, &addition.value) else { return Some(UNREAD) };
+        let Some(rule) = rule_of(capability, &addition.value) else { return Some(UNREAD.into()) };
         let is_wide = || !rule.pattern.is_exact() && !is_folder(&rule);
-        self.risk_of_rule(own, capability, &rule, addition).or_else(|| is_wide().then_some(MANY))
+        let reason = self.risk_of_rule(own, capability, &rule, addition).or_else(|| is_wide().then_some(MANY));
+        reason.map(Reason::Borrowed)
     }
 
     /// Returns the reason why a rule is risky, apart from its wildcards.
@@ -228,23 +237,24 @@ impl<'g> Assessed<'g> {
         rule.only_path().is_some_and(|path| meets(&path))
     }
 
-    fn risk_of_command(&self, own: &Policy<'_>, command: &CommandGrant) -> Option<&'static str> {
+    fn risk_of_command(&self, own: &Policy<'_>, command: &CommandGrant) -> Option<Reason> {
         if !has_rights(command, self.elevated) {
             return None;
         }
         let is_open = |word: &WordPattern| matches!(word, WordPattern::Any | WordPattern::Rest);
         if command.environment.keys().any(|name| privileged::variable(name)) {
-            return Some("runs as root with a variable that decides which code it loads");
+            return Some("runs as root with a variable that decides which code it loads".into());
         }
         if command.input {
-            return Some("runs as root and reads what the policy gives it on standard input");
+            return Some("runs as root and reads what the policy gives it on standard input".into());
         }
         let others = || self.policies.values().filter(|one| one.grants.policy() != own.grants.policy());
-        match &command.what {
+        let reason = match &command.what {
             GrantedLine::AnyShell => Some("is any command as root"),
             GrantedLine::Shell(_) => Some("is a line that a shell runs as root: read all of it"),
             GrantedLine::Script { sha256: None, .. } => Some("is any script as root"),
             GrantedLine::Script { .. } => Some("is a script that runs as root: read all of it"),
+            GrantedLine::PathSource(words) if is_plain(command) && asks_without_reading(words) => None,
             GrantedLine::PathSource(_) if files(command).any(|path| own.may_change(&path)) => Some(MAY_CHANGE),
             GrantedLine::PathSource(_) if files(command).any(|path| others().any(|other| other.may_change(&path))) => {
                 Some(OTHER_MAY_CHANGE)
@@ -258,20 +268,29 @@ impl<'g> Assessed<'g> {
             GrantedLine::PathSource(words) if starts_containers(words) => {
                 Some("starts containers as root, which can reach all of the machine")
             }
-            GrantedLine::PathSource(_)
-                if arguments(command).any(|path| privileged::path(&path) || privileged::secret(&path)) =>
-            {
-                Some(
-                    "runs as root with a secret, or with a path that root or the system runs, reads as configuration or trusts",
-                )
-            }
+            GrantedLine::PathSource(words) if is_plain(command) && is_harmless(words) => None,
+            GrantedLine::PathSource(_) if let Some(reason) = risk_of_path(command) => return Some(reason),
             GrantedLine::PathSource(words) if words.iter().any(is_open) => {
                 Some("runs as root with arguments of any kind")
             }
-            GrantedLine::PathSource(words) if is_plain(command) && is_harmless(words) => None,
             GrantedLine::PathSource(_) => Some(MAY_DO_MORE),
-        }
+        };
+        reason.map(Reason::Borrowed)
     }
+}
+
+/// Returns the reason why a command is risky because of a path that its arguments name.
+fn risk_of_path(command: &CommandGrant) -> Option<Reason> {
+    let secret = arguments(command).find(|path| privileged::secret(path));
+    let path = secret.clone().or_else(|| arguments(command).find(|path| privileged::path(path)))?;
+    let why = match secret {
+        Some(path) if privileged::lies_below(&path) => {
+            ", a secret that root or the system reads as configuration or trusts"
+        }
+        Some(_) => ", a secret",
+        None => ", where root or the system runs, reads as configuration or trusts what it finds",
+    };
+    Some(format!("runs as root with `{}`{why}", escape_line(&cut(&path, MAX_SHOWN_PATH))).into())
 }
 
 /// Tells whether only the words of a command decide its effect. Any variable may change it: programs read files, options and

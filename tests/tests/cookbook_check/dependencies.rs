@@ -1,8 +1,9 @@
 //! Cookbooks that a checked cookbook uses: named in its metadata, beside it, or absent.
 
 use super::directories::check_all;
-use super::{BASE, check, expect};
+use super::{BASE, check, expect, write};
 use serde_json::json;
+use specs::Program;
 
 #[test]
 fn what_a_missing_cookbook_may_bring_is_only_noted() {
@@ -19,6 +20,26 @@ fn what_a_missing_cookbook_may_bring_is_only_noted() {
             ("property recipes/default.rb:3", "no property `base_owner`"),
         ],
     );
+}
+
+#[test]
+fn a_missing_cookbook_is_a_problem_where_the_author_said_where_cookbooks_are() {
+    let program = Program::new().unwrap();
+    let folder = program.configuration();
+    write(
+        &folder.join("apart/web"),
+        &[("metadata.rb", "name 'web'\ndepends 'gone'\n"), ("recipes/default.rb", "gone_type 'x'\n")],
+    );
+    write(&folder.join("others/base"), &[("metadata.rb", "name 'base'\n")]);
+    let [web, others] = ["apart/web", "others"].map(|name| folder.join(name).display().to_string());
+    let told =
+        program.run(&["cookbook", "check", &web, "--cookbooks", &others]).unwrap().expect_code(1).unwrap().stdout;
+    let expected = "problems\n  metadata.rb:2  the cookbook gone is not here: a run of this cookbook fails\n      \
+                    hint: name its directory with --cookbooks too, or remove the dependency\n";
+    assert!(told.contains(expected), "{told}");
+    assert!(told.contains("notes\n  recipes/default.rb:1"), "{told}");
+    let beside = program.run(&["cookbook", "check", &web]).unwrap().expect_code(0).unwrap().stdout;
+    assert!(beside.contains("the cookbook gone is not here: what it brings is not known"), "{beside}");
 }
 
 #[test]

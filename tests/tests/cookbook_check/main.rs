@@ -4,6 +4,9 @@
 
 mod dependencies;
 mod directories;
+mod odd_forms;
+mod refused;
+mod unset;
 
 use serde_json::{Value, json};
 use specs::Program;

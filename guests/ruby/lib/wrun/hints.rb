@@ -61,6 +61,17 @@ module Wrun
         near.min&.last
       end
 
+      # Returns true if two names differ only by a typing error: in one place, by at most two characters that are not digits.
+      # The host has the same rule (`host/author/src/check/typos.rs`).
+      def slip?(one, other)
+        return false if one.length <= 3
+
+        before = one.chars.zip(other.chars).take_while { |left, right| left == right }.size
+        after = one.reverse.chars.zip(other.reverse.chars).take_while { |left, right| left == right }.size
+        differing = [one, other].map { |name| name[before...[name.length - after, before].max] }
+        differing.all? { |part| part.length <= 2 && !part.match?(/\d/) }
+      end
+
       # Returns the nearest name of a resource type. Authors often write only the file's name for a cookbook's own type. So
       # `site_vhost` is near to `vhost` and to `vhots`.
       def nearest_type(name, types)

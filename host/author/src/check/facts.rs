@@ -17,6 +17,9 @@ pub(super) struct Fact {
     /// Whether the cookbook works without it.
     #[serde(default)]
     pub(super) optional: bool,
+    /// Whether a run that reaches the file may leave it out.
+    #[serde(default)]
+    pub(super) conditional: bool,
     #[serde(flatten)]
     pub(super) what: What,
 }
@@ -100,6 +103,14 @@ pub(super) enum What {
         /// The actions that the notification names.
         #[serde(default)]
         actions: Vec<String>,
+        /// The types among them that the library does not have.
+        #[serde(default)]
+        unknown: Vec<String>,
+    },
+    /// A literal that a run refuses, with a sentence about it.
+    Refused {
+        kind: RefusedKind,
+        message: String,
     },
     /// An action in a notification that the library's type does not have.
     WrongAction {
@@ -110,6 +121,7 @@ pub(super) enum What {
     },
     /// When a notification is sent, in a word that means nothing.
     WrongTiming {
+        /// The word as the code has it: `:immediatly`.
         name: String,
         near: Option<String>,
     },
@@ -138,9 +150,38 @@ pub(super) enum What {
         name: String,
         #[serde(default)]
         below: Vec<String>,
+        /// Whether the code expects that it may have no value.
+        #[serde(default)]
+        asked: bool,
     },
+    /// An attribute whose value may be missing, as the code says that asks for it.
+    AskedAttribute {
+        path: Vec<String>,
+    },
+    /// An attribute that is written: its literal keys. Without any, every attribute may be written.
     Written {
+        path: Vec<String>,
+        /// Keys below the path that are set too.
+        #[serde(default)]
+        keys: Vec<String>,
+        /// Whether anything below the path may be set.
+        #[serde(default)]
+        open: bool,
+    },
+    /// An instance variable of a template.
+    Variable {
+        /// Its name without `@`.
         name: String,
+        /// Whether the code expects that it may be nil.
+        #[serde(default)]
+        asked: bool,
+        /// Whether the template sets it here.
+        #[serde(default)]
+        set: bool,
+    },
+    /// A template that another template renders; `None` if its name is computed.
+    Partial {
+        values: Option<Vec<String>>,
     },
     /// A literal default of an attribute.
     Default {
@@ -175,6 +216,14 @@ pub(super) enum What {
         message: String,
     },
     TooMuch {},
+}
+
+/// The subject of a refused literal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum RefusedKind {
+    Action,
+    Notification,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -221,6 +270,10 @@ pub(super) struct Property {
     /// Whether every resource has this property. It is set only for types that the library does not have.
     #[serde(default)]
     pub(super) common: bool,
+    /// The sentence with which a run refuses the value.
+    pub(super) refused: Option<String>,
+    /// The literal keys of a template's `variables`; `None` if there may be others.
+    pub(super) keys: Option<Vec<String>>,
     /// For the property `action`: an action that the type does not have.
     pub(super) bad: Option<String>,
     /// A name that exists and is nearly the same.
@@ -250,6 +303,13 @@ impl Resource {
         let property = self.property(name)?;
         let texts = property.values.as_ref()?.iter().flat_map(texts_in);
         Some(texts.collect())
+    }
+
+    /// Returns the keys of a template's variables, or `None` if there may be others.
+    pub(super) fn variables(&self) -> Option<Vec<&str>> {
+        let all = self.properties.iter().filter(|property| property.name == "variables");
+        let keys: Option<Vec<_>> = all.map(|property| property.keys.as_deref()).collect();
+        Some(keys?.into_iter().flatten().map(String::as_str).collect())
     }
 
     pub(super) fn property(&self, name: &str) -> Option<&Property> {

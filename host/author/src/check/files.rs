@@ -29,7 +29,8 @@ pub(super) fn missing(gathered: &Gathered, file: &str, resource: &Resource, line
     let near = sources.first().and_then(|source| nearest(source, names)).map(str::to_owned);
     let named = resource.texts("cookbook").is_some();
     let verdict = if file.starts_with("recipes/") || named {
-        Verdict::problem("source", format!("`{kind}`: there is no {shown} in {folder}/"))
+        let is_ignored = resource.property("ignore_failure").is_some();
+        Verdict::problem("source", format!("`{kind}`: there is no {shown} in {folder}/")).always_fails(!is_ignored)
     } else {
         // Without the property `cookbook`, a custom resource takes files from the cookbook whose recipe declares it.
         let message = format!("`{kind}`: there is no {shown} in {folder}/: the cookbook that uses it has to have one");
@@ -60,7 +61,7 @@ fn is_own(gathered: &Gathered, resource: &Resource) -> bool {
 }
 
 /// Returns the file names that follow from the resource's name or path, or `None` if that is computed.
-fn default_sources(resource: &Resource, ending: &str) -> Option<Vec<String>> {
+pub(super) fn default_sources(resource: &Resource, ending: &str) -> Option<Vec<String>> {
     let names = resource.named_by("name")?;
     let base = |name: &String| Some(format!("{}{ending}", name.trim_end_matches('/').rsplit('/').next()?));
     names.iter().map(base).collect()

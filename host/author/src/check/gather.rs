@@ -34,6 +34,8 @@ pub(super) struct Gathered {
     pub(super) facts: Vec<(String, Fact)>,
     /// Facts of the cookbooks that it depends on, with their files as `COOKBOOK/FILE`.
     pub(super) brought: Vec<(String, Fact)>,
+    /// Attributes that the cookbooks set that it depends on, with their files.
+    pub(super) brought_attributes: Vec<(String, Fact)>,
     /// The cookbooks that it depends on, with their constraints.
     pub(super) depends: BTreeMap<String, String>,
     /// The dependencies that do not exist, also those of dependencies.
@@ -71,7 +73,7 @@ impl Gathered {
 
     /// Whether it writes a top-level attribute itself.
     pub(super) fn writes(&self, attribute: &str) -> bool {
-        self.facts.iter().any(|(_, fact)| matches!(&fact.what, What::Written { name } if name == attribute))
+        self.facts.iter().any(|(_, fact)| matches!(&fact.what, What::Written { path, .. } if path.first().is_some_and(|name| name == attribute)))
     }
 
     /// The names of the cookbook's own recipes.
@@ -111,8 +113,14 @@ pub(super) fn gather(
     loop {
         let mut gathered: Result<Vec<_>, Lost> = Ok(vec![]);
         let opened = readers.open(Arc::clone(cookbooks) as _, &mut |ask| {
-            let mut gathering =
-                Gathering { cookbooks, ask, read: &mut read, defaults: Defaults::default(), by_name: None };
+            let mut gathering = Gathering {
+                cookbooks,
+                ask,
+                read: &mut read,
+                written: BTreeMap::new(),
+                defaults: Defaults::default(),
+                by_name: None,
+            };
             gathered = match wanted {
                 Wanted::Folders(folders) => folders.iter().map(|folder| gathering.cookbook(folder)).collect(),
                 Wanted::Named(names) => gathering.closure(names),
@@ -144,6 +152,8 @@ type Read = BTreeMap<(String, String), Option<Vec<Fact>>>;
 struct Shared {
     /// Facts with their files.
     brought: Vec<(String, Fact)>,
+    /// Facts about the attributes that they set, with their files.
+    attributes: Vec<(String, Fact)>,
     /// The names of those that are not there.
     missing: BTreeSet<String>,
     reached: BTreeSet<String>,
@@ -153,6 +163,8 @@ struct Gathering<'a> {
     cookbooks: &'a CookbookFolders,
     ask: &'a mut Ask<'a>,
     read: &'a mut Read,
+    /// What each cookbook's attributes files set, by its folder.
+    written: BTreeMap<String, Vec<(String, Fact)>>,
     defaults: Defaults,
     /// The folders by the names in the cookbooks' metadata; read at the first use.
     by_name: Option<BTreeMap<String, String>>,
@@ -180,7 +192,7 @@ impl Gathering<'_> {
         let (file, metadata) = self.metadata(folder)?;
         let (name, version) = named(&metadata).unwrap_or_else(|| (folder.to_owned(), String::new()));
         let depends = dependencies(&metadata);
-        let Shared { brought, missing, reached } = self.dependencies(&name, &depends)?;
+        let Shared { brought, attributes, missing, reached } = self.dependencies(&name, &depends)?;
         let mut facts: Vec<_> = metadata.into_iter().map(|fact| (file.clone(), fact)).collect();
         let mut code: Vec<_> = files.iter().filter(|file| !file.starts_with("metadata.")).collect();
         code.sort_by_key(|file| reading_order(file));
@@ -199,6 +211,7 @@ impl Gathering<'_> {
             files,
             facts,
             brought,
+            brought_attributes: attributes,
             depends,
             missing,
             reached,
@@ -231,11 +244,8 @@ impl Gathering<'_> {
                 gathered.includes_unknown = true;
                 continue;
             };
-            // The attributes of another cookbook are not known here: what is made of them counts as computed.
-            let defaults = std::mem::take(&mut self.defaults);
-            let facts = self.ask(&folder, &cookbook, &file).map(facts);
-            self.defaults = defaults;
-            let facts: Vec<_> = facts?.into_iter().map(|fact| (format!("{cookbook}/{file}"), fact)).collect();
+            let facts = self.ask_alone(&folder, &cookbook, &file)?.into_iter();
+            let facts: Vec<_> = facts.map(|fact| (format!("{cookbook}/{file}"), fact)).collect();
             gathered.includes_unknown |= !names_of_included(&cookbook, &facts, &mut next);
             let room = MAX_FACTS.saturating_sub(gathered.included_resources.len());
             let resources = facts.into_iter().filter(|(_, fact)| matches!(fact.what, What::Resource(_)));
@@ -280,7 +290,7 @@ impl Gathering<'_> {
 
     /// Facts of the cookbooks that one depends on, and the names of those that are not there.
     fn dependencies(&mut self, name: &str, depends: &BTreeMap<String, String>) -> Result<Shared, Lost> {
-        let (mut brought, mut missing) = (vec![], BTreeSet::new());
+        let (mut brought, mut attributes, mut missing) = (vec![], vec![], BTreeSet::new());
         let mut reached = BTreeSet::from([name.to_owned()]);
         let mut next: Vec<String> = depends.keys().cloned().collect();
         while let Some(dependency) = next.pop() {
@@ -298,8 +308,36 @@ impl Gathering<'_> {
                 let facts = self.file(&folder, &dependency, file)?.into_iter().take(room);
                 brought.extend(facts.map(|fact| (format!("{dependency}/{file}"), fact)));
             }
+            let room = MAX_FACTS.saturating_sub(attributes.len());
+            attributes.extend(self.attributes(&folder, &dependency)?.into_iter().take(room));
         }
-        Ok(Shared { brought, missing, reached })
+        Ok(Shared { brought, attributes, missing, reached })
+    }
+
+    /// Facts about the attributes that a cookbook's attributes files set, with their files.
+    fn attributes(&mut self, folder: &str, name: &str) -> Result<Vec<(String, Fact)>, Lost> {
+        if let Some(known) = self.written.get(folder) {
+            return Ok(known.clone());
+        }
+        let mut written = vec![];
+        for file in self.files(folder).iter().filter(|file| is_attributes(file)) {
+            let facts = self.ask_alone(folder, name, file)?.into_iter();
+            let facts = facts.filter(|fact| matches!(fact.what, What::Written { .. }));
+            written.extend(facts.map(|fact| (format!("{name}/{file}"), fact)));
+        }
+        self.written.insert(folder.to_owned(), written.clone());
+        Ok(written)
+    }
+
+    /// The facts of a file of another cookbook, without the defaults of this one: what is made of them counts as computed.
+    fn ask_alone(&mut self, folder: &str, name: &str, file: &str) -> Result<Vec<Fact>, Lost> {
+        if matches!(self.read.get(&(folder.to_owned(), file.to_owned())), Some(None)) {
+            return Ok(vec![]);
+        }
+        let defaults = std::mem::take(&mut self.defaults);
+        let facts = self.ask(folder, name, file).map(facts);
+        self.defaults = defaults;
+        facts
     }
 
     /// Returns the folder of a cookbook: the one with its name, or one whose metadata have the name.
@@ -409,11 +447,15 @@ fn add(table: &mut BTreeMap<String, Vec<Value>>, key: String, values: &[Value]) 
 fn reading_order(file: &str) -> (u8, String) {
     let rank = match file {
         "attributes/default.rb" | "attributes.rb" => 0,
-        _ if file.starts_with("attributes/") => 1,
+        _ if is_attributes(file) => 1,
         _ if is_partial(file) => 2,
         _ => 3,
     };
     (rank, file.to_owned())
+}
+
+fn is_attributes(file: &str) -> bool {
+    file == "attributes.rb" || file.starts_with("attributes/")
 }
 
 fn is_partial(file: &str) -> bool {
@@ -435,7 +477,7 @@ pub(super) fn facts(answer: Result<Value, Failure>) -> Vec<Fact> {
 
 fn error(message: String) -> Fact {
     let what = What::Error { class: chef::class(&ErrorKind::CheckFailed).to_owned(), message };
-    Fact { line: 0, platform: None, families: vec![], optional: false, what }
+    Fact { line: 0, platform: None, families: vec![], optional: false, conditional: false, what }
 }
 
 fn named(facts: &[Fact]) -> Option<(String, String)> {

@@ -5,11 +5,12 @@
 
 use super::beside::Beside;
 use super::elsewhere::types_of_others;
-use super::facts::{Fact, Property, Resource, What};
+use super::facts::{Fact, Property, RefusedKind, Resource, What};
 use super::gather::Gathered;
 use super::left_out::{self, LeftOut};
 use super::shapes::Shapes;
-use super::{files, modes, notifications};
+use super::unset::{Attributes, Variables};
+use super::{Scope, files, modes, notifications};
 use errors::{ErrorKind, chef};
 use std::collections::{BTreeMap, BTreeSet};
 use text::nearest;
@@ -31,6 +32,8 @@ pub struct Finding {
     pub line: u32,
     /// The other system that this part of the cookbook is for.
     pub platform: Option<String>,
+    /// Whether every run of the checked run list fails here, in Chef too. It is false without a run list.
+    pub is_certain: bool,
 }
 
 /// Everything that there is to say about a cookbook.
@@ -112,11 +115,13 @@ pub(super) struct Verdict {
     message: String,
     hint: Option<String>,
     weight: Weight,
+    /// Whether whatever reaches the place fails, in Chef too.
+    always_fails: bool,
 }
 
 impl Verdict {
     pub(super) fn problem(kind: &'static str, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: None, weight: Weight::Problem }
+        Self { kind, message: message.into(), hint: None, weight: Weight::Problem, always_fails: false }
     }
 
     pub(super) fn note(kind: &'static str, message: impl Into<String>) -> Self {
@@ -126,6 +131,11 @@ impl Verdict {
     /// The check was not made. `why` is a clause.
     pub(super) fn left_out(kind: &'static str, why: String) -> Self {
         Self { weight: Weight::LeftOut, ..Self::problem(kind, why) }
+    }
+
+    /// Says whether whatever reaches the place fails, in Chef too.
+    pub(super) fn always_fails(self, always_fails: bool) -> Self {
+        Self { always_fails, ..self }
     }
 
     pub(super) fn hint(self, hint: Option<String>) -> Self {
@@ -138,12 +148,18 @@ impl Verdict {
     }
 }
 
-/// Judges one of the cookbooks that are checked together, with those beside it. `is_whole`: a run has no other cookbooks than
-/// these.
-pub(super) fn judge(gathered: &Gathered, all: &[Gathered], beside: Beside<'_>, is_whole: bool) -> Judgement {
-    let is_part = !is_whole && !gathered.is_followed && beside.is_depended_on();
-    let declared = notifications::Declared::of(gathered, all, is_part);
-    let judge = Judge { gathered, brought: Brought::of(gathered), declared, beside, is_whole };
+/// Judges one of the cookbooks that are checked together, with those beside it.
+pub(super) fn judge(gathered: &Gathered, all: &[Gathered], beside: Beside<'_>, scope: &Scope) -> Judgement {
+    let is_part = !scope.is_whole && !gathered.is_followed && beside.is_depended_on();
+    let judge = Judge {
+        gathered,
+        brought: Brought::of(gathered),
+        declared: notifications::Declared::of(gathered, all, is_part),
+        attributes: Attributes::of(gathered, all, beside.automatic(), &scope.attributes),
+        variables: Variables::of(gathered, all),
+        beside,
+        expects_dependencies: scope.expects_dependencies,
+    };
     let mut findings = judge.folders();
     let mut left_out = left_out::Counter::default();
     for (file, fact) in &gathered.facts {
@@ -154,8 +170,11 @@ pub(super) fn judge(gathered: &Gathered, all: &[Gathered], beside: Beside<'_>, i
                 left_out.add(verdict.kind, verdict.message);
                 continue;
             }
+            let is_problem = verdict.weight == Weight::Problem && !excused;
+            let is_reached = gathered.is_followed && file.starts_with("recipes/") && !fact.conditional;
             findings.push(Finding {
-                is_problem: verdict.weight == Weight::Problem && !excused,
+                is_problem,
+                is_certain: is_problem && is_reached && verdict.always_fails,
                 kind: verdict.kind,
                 message: verdict.message,
                 hint: verdict.hint,
@@ -175,8 +194,10 @@ pub(super) struct Judge<'a> {
     pub(super) gathered: &'a Gathered,
     pub(super) brought: Brought<'a>,
     declared: notifications::Declared<'a>,
+    attributes: Attributes<'a>,
+    variables: Variables<'a>,
     beside: Beside<'a>,
-    is_whole: bool,
+    expects_dependencies: bool,
 }
 
 impl Judge<'_> {
@@ -196,6 +217,7 @@ impl Judge<'_> {
                 file: file.clone(),
                 line: 1,
                 platform: None,
+                is_certain: false,
             }));
         }
         findings
@@ -214,17 +236,32 @@ impl Judge<'_> {
             What::Constant { name, near } => self.constant(name).map(|verdict| verdict.near(near.as_deref())),
             What::Foreign { name } if !self.brought.constant(name) => self.beside.constant(name),
             What::Word { name, near } => self.word(name, near.as_deref()),
-            What::Attribute { name, below } => self.beside.attribute(name, below),
+            What::Attribute { name, below, asked } => {
+                let beside = self.beside.attribute(name, below).filter(|_| !self.attributes.has(name));
+                beside.or_else(|| self.unset_attribute(name, below).filter(|_| !asked))
+            }
+            What::Variable { name, asked: false, set: false } => self.variables.misspelt(file, name).map(|near| {
+                let message = format!("`@{name}` has no value: the template is not given a variable of this name");
+                Verdict::problem("variable", message).near(Some(&format!("@{near}")))
+            }),
             What::Asked { name } => self.asked(file, name),
-            What::Reference { values, actions } => {
+            What::Reference { values, actions, unknown } => {
                 let missing = if file.starts_with("recipes/") { self.declared.missing(values) } else { vec![] };
-                let all = missing.into_iter().chain(self.wrong_actions(values, actions));
+                let unknown = unknown.iter().filter_map(|kind| self.unknown_receiver(kind));
+                let all = missing.into_iter().chain(unknown).chain(self.wrong_actions(values, actions));
                 return all.map(|verdict| (fact.line, verdict)).collect();
             }
             What::WrongTiming { name, near } => {
-                let message = format!("`:{name}` does not say when a notification is sent");
+                let message = format!("`{name}` does not say when a notification is sent");
                 let near = near.as_ref().map(|near| format!(":{near}"));
                 Some(Verdict::problem("notification", message).near(near.as_deref()))
+            }
+            What::Refused { kind, message } => {
+                let kind = match kind {
+                    RefusedKind::Action => "action",
+                    RefusedKind::Notification => "notification",
+                };
+                Some(Verdict::problem(kind, message))
             }
             What::UnknownPlatform { name, near } => {
                 let message = format!("`{name}` is not the name of a platform");
@@ -252,7 +289,7 @@ impl Judge<'_> {
             What::Gem { name, why } => gem(name, why.as_deref()),
             What::Depends { name, .. } if self.gathered.missing.contains(name) => {
                 let what = format!("the cookbook {name} is not here");
-                Some(match self.is_whole {
+                Some(match self.expects_dependencies {
                     true => {
                         let hint = "name its directory with --cookbooks too, or remove the dependency";
                         Verdict::problem("cookbook", format!("{what}: a run of this cookbook fails"))
@@ -327,15 +364,47 @@ impl Judge<'_> {
             return None;
         }
         let message = format!("unknown resource type or method `{kind}`");
+        Some(self.unknown_kind("resource", kind, &message, resource.near.as_deref()))
+    }
+
+    /// A type in a notification that neither the library nor a cookbook has.
+    fn unknown_receiver(&self, kind: &str) -> Option<Verdict> {
+        let Brought { types, methods, .. } = &self.brought;
+        if types.contains(kind) || methods.contains(kind) || self.declared.has(kind) {
+            return None;
+        }
+        Some(self.unknown_kind("notification", kind, &format!("unknown resource type `{kind}`"), None))
+    }
+
+    /// Judges a type that neither the library nor a cookbook has. `word`: a word of recipes that is nearly the same.
+    fn unknown_kind(&self, subject: &'static str, kind: &str, message: &str, word: Option<&str>) -> Verdict {
         if !self.gathered.missing.is_empty() {
-            return Some(Verdict::note("resource", format!("{message}: perhaps of a cookbook that is not here")));
+            return Verdict::note(subject, format!("{message}: perhaps of a cookbook that is not here"));
         }
-        if let Some(verdict) = self.beside.word(kind) {
-            return Some(verdict);
+        self.beside.word(kind).unwrap_or_else(|| {
+            let types = schema::reference::all().map(|found| found.name);
+            let near = nearest(kind, types.chain(self.brought.types.iter().copied()));
+            Verdict::problem(subject, message).near(near.or(word))
+        })
+    }
+
+    /// A part of an attribute that nothing sets, with a near name among those that are set.
+    fn unset_attribute(&self, name: &str, below: &[String]) -> Option<Verdict> {
+        let path: Vec<&str> = std::iter::once(name).chain(below.iter().map(String::as_str)).collect();
+        let (read, near) = self.attributes.misspelt(&path)?;
+        let (key, above) = read.split_last()?;
+        if self.beside.may_set(key) {
+            return None;
         }
-        let types = schema::reference::all().map(|found| found.name);
-        let near = nearest(kind, types.chain(self.brought.types.iter().copied()));
-        Some(Verdict::problem("resource", message).near(near.or(resource.near.as_deref())))
+        if !self.gathered.missing.is_empty() {
+            return Some(Verdict::left_out("attribute", left_out::missing(self.gathered)));
+        }
+        let shown = |key: &str| {
+            let keys = above.iter().chain([&key]).map(|key| format!("['{key}']"));
+            format!("node{}", keys.collect::<String>())
+        };
+        let message = format!("`{}` has no value: nothing here sets it", shown(key));
+        Some(Verdict::problem("attribute", message).near(Some(&shown(near))))
     }
 
     /// A word of a recipe or an attributes file that the library does not know.
@@ -372,6 +441,7 @@ impl Judge<'_> {
                         Verdict::note("property", message)
                     }
                 }
+                None if let Some(message) = &property.refused => Verdict::problem("property", message),
                 None => return modes::decimal(property).map(|verdict| (property.line, verdict)),
             };
             let near = property.near.as_ref().map(|near| format!("did you mean `{near}`?"));

@@ -4,7 +4,7 @@
 //! facts       what the Ruby library finds in one file: it parses the text and evaluates only metadata
 //! gather      reads cookbooks and those that they depend on
 //! reach       leaves what a run list reaches
-//! judge       the findings, with files, own_types, notifications, elsewhere and beside
+//! judge       the findings, with files, own_types, notifications, unset, elsewhere and beside
 //! left_out    counts the checks that could not be made
 //! needs       what cookbooks ask of a node, with the table composed
 //! suggest     needs as entries of the operator's grants
@@ -30,6 +30,8 @@ mod reach;
 mod rest;
 mod shapes;
 mod suggest;
+mod typos;
+mod unset;
 
 pub use error::CheckError;
 pub use judge::Finding;
@@ -72,8 +74,18 @@ pub struct Subject {
     files: Arc<CookbookFolders>,
     /// The paths of the folders beside them without metadata.
     left_out: Vec<PathBuf>,
-    /// Whether its directories contain all cookbooks of a run.
+    scope: Scope,
+}
+
+/// What is known of the runs that have the cookbooks.
+#[derive(Debug, Clone, Default)]
+struct Scope {
+    /// Whether the directories contain all cookbooks of a run.
     is_whole: bool,
+    /// Whether the dependencies should be in the directories.
+    expects_dependencies: bool,
+    /// Attributes that a policy sets.
+    attributes: Vec<Value>,
 }
 
 /// The report on one cookbook.
@@ -96,9 +108,9 @@ pub struct Report {
 }
 
 impl Report {
-    fn of(gathered: &Gathered, all: &[Gathered], beside: &All, automatic: &BTreeSet<String>, is_whole: bool) -> Self {
+    fn of(gathered: &Gathered, all: &[Gathered], beside: &All, automatic: &BTreeSet<String>, scope: &Scope) -> Self {
         let Judgement { findings, left_out } =
-            judge::judge(gathered, all, Beside::new(beside, gathered, automatic), is_whole);
+            judge::judge(gathered, all, Beside::new(beside, gathered, all, automatic), scope);
         Self {
             name: gathered.name.clone(),
             version: gathered.version.clone(),
@@ -125,7 +137,8 @@ impl Report {
 const USUAL_DIRECTORY: &str = "cookbooks";
 
 impl Subject {
-    /// Finds the cookbook in a folder, and the other cookbooks beside it and in other directories.
+    /// Finds the cookbook in a folder, and the other cookbooks beside it and in other directories. If there are other
+    /// directories, a dependency outside of them is a problem.
     ///
     /// # Errors
     /// There is no cookbook, or a directory cannot be read.
@@ -149,7 +162,7 @@ impl Subject {
             folders: vec![name.to_owned()],
             files: Arc::new(CookbookFolders::open(&all)?),
             left_out: vec![],
-            is_whole: false,
+            scope: Scope { expects_dependencies: !directories.is_empty(), ..Scope::default() },
         })
     }
 
@@ -172,13 +185,21 @@ impl Subject {
         }
         let folders = folders.into_iter().map(str::to_owned).collect();
         let left_out = others.into_iter().filter_map(|folder| files.place(folder)).map(Path::to_owned).collect();
-        Ok(Self { folders, files: Arc::new(files), left_out, is_whole: false })
+        Ok(Self { folders, files: Arc::new(files), left_out, scope: Scope::default() })
     }
 
     /// Declares that a run has only these directories, so that a dependency outside of them is a problem.
     #[must_use]
     pub fn whole(self) -> Self {
-        Self { is_whole: true, ..self }
+        let scope = Scope { is_whole: true, expects_dependencies: true, ..self.scope };
+        Self { scope, ..self }
+    }
+
+    /// Adds the attributes that a policy sets: JSON objects.
+    #[must_use]
+    pub fn with_attributes(self, attributes: Vec<Value>) -> Self {
+        let scope = Scope { attributes, ..self.scope };
+        Self { scope, ..self }
     }
 
     /// Returns the folders beside the cookbooks that are not cookbooks, because they do not have metadata.
@@ -194,7 +215,7 @@ impl Subject {
             folders,
             files: Arc::clone(&self.files),
             left_out: vec![],
-            is_whole: self.is_whole,
+            scope: self.scope.clone(),
         })
     }
 }
@@ -236,7 +257,7 @@ pub fn check(
         }
     }
     let beside = All::of(&subject.files);
-    let report = |one| Report::of(one, &gathered, &beside, automatic, subject.is_whole);
+    let report = |one| Report::of(one, &gathered, &beside, automatic, &subject.scope);
     Ok(gathered.iter().filter(|one| is_asked(one)).map(report).collect())
 }
 

@@ -255,8 +255,12 @@ impl Collector<'_> {
                 let bags = values.as_ref().map(|values| values.iter().map(with_item).collect());
                 self.all(Kind::DataBags, bags, file, fact);
             }
-            What::Attribute { name, below } => self.attribute(name, below, file, fact),
-            What::Written { name } if !self.belongs(name) => self.add(Kind::WrittenAttributes, name, file, fact),
+            What::Attribute { name, below, .. } => self.attribute(name, below, file, fact),
+            What::Written { path, .. } => {
+                if let Some(name) = path.first().filter(|name| !self.belongs(name)) {
+                    self.add(Kind::WrittenAttributes, name, file, fact);
+                }
+            }
             What::Address { value } => {
                 // An address in an attributes file is most likely a download server. The purpose of other addresses is
                 // unknown.

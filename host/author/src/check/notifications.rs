@@ -7,8 +7,8 @@ use super::facts::{Fact, OneOrMany, What};
 use super::gather::Gathered;
 use super::judge::Verdict;
 use super::left_out;
+use super::typos::meant;
 use std::collections::{BTreeMap, BTreeSet};
-use text::nearest;
 
 /// The resources that are declared.
 pub(super) struct Declared<'a> {
@@ -49,6 +49,11 @@ impl<'a> Declared<'a> {
         }
     }
 
+    /// Whether a resource of a type is declared.
+    pub(super) fn has(&self, kind: &str) -> bool {
+        self.by_type.contains_key(kind)
+    }
+
     /// Returns the findings about the targets of one notification.
     pub(super) fn missing(&self, targets: &[String]) -> Vec<Verdict> {
         targets.iter().filter_map(|target| self.missing_target(target)).collect()
@@ -75,7 +80,7 @@ impl<'a> Declared<'a> {
             let message = format!("`{target}` is declared only for {platform}");
             return Some(Verdict::problem("notification", message));
         }
-        let near = nearest(name, names.iter().copied()).filter(|near| is_typo(name, near));
+        let near = meant(name, names.iter().copied());
         let message = format!("no recipe of the cookbook declares `{target}`");
         Some(match near {
             Some(near) => {
@@ -89,41 +94,10 @@ impl<'a> Declared<'a> {
     }
 }
 
-/// Whether two names differ only in one place, by at most two characters that are not digits: `ngnix` and `nginx`. Names of
-/// several versions of one thing differ by digits.
-fn is_typo(one: &str, other: &str) -> bool {
-    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
-    let same = |pairs: &mut dyn Iterator<Item = (&char, &char)>| pairs.take_while(|(a, b)| a == b).count();
-    let before = same(&mut one.iter().zip(&other));
-    let after = same(&mut one.iter().rev().zip(other.iter().rev()));
-    let middle = |name: &[char]| name.get(before..name.len().saturating_sub(after)).unwrap_or_default().to_vec();
-    let (mine, theirs) = (middle(&one), middle(&other));
-    let has_digits = mine.iter().chain(&theirs).any(char::is_ascii_digit);
-    one.len() > 3 && mine.len().max(theirs.len()) <= 2 && !has_digits
-}
-
 /// Why it cannot be known which resources there are.
 fn unknown(gathered: &Gathered) -> Option<String> {
     if !gathered.missing.is_empty() {
         return Some(left_out::missing(gathered));
     }
     gathered.includes_unknown.then(|| "a recipe is included that is not here, or whose name is computed".to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_typo;
-
-    #[test]
-    fn typos_are_told_from_other_names() {
-        for (one, other, expected) in [
-            ("nginx", "ngnix", true),
-            ("/etc/web/site.conf", "/etc/web/sites.conf", true),
-            ("php7.4-fpm", "php8.2-fpm", false),
-            ("/etc/ldap.conf", "/etc/nscd.conf", false),
-            ("a", "b", false),
-        ] {
-            assert_eq!(is_typo(one, other), expected, "{one} {other}");
-        }
-    }
 }

@@ -149,7 +149,7 @@ mod tests {
     use serde_json::json;
 
     fn fact(what: What) -> Fact {
-        Fact { line: 1, platform: None, optional: false, families: vec![], what }
+        Fact { line: 1, platform: None, optional: false, conditional: false, families: vec![], what }
     }
 
     fn member(name: &str) -> Fact {

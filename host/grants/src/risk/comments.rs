@@ -1,5 +1,6 @@
 //! Comments in a file of grants that explain why entries are risky.
 
+use super::Reason;
 use std::borrow::Cow;
 
 /// Maximum length of a comment's line, in characters. With an indent of four it fits a terminal.
@@ -12,9 +13,10 @@ const MAX_REPEATED: usize = 200;
 const MAX_BEGINNING: usize = 60;
 
 /// Returns comments that name entries with the reasons why they are risky, each reason once.
-pub fn risk_comments<'a>(found: impl IntoIterator<Item = (&'a str, &'static str)>) -> Vec<String> {
-    let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
+pub fn risk_comments<'a>(found: impl IntoIterator<Item = (&'a str, impl Into<Reason>)>) -> Vec<String> {
+    let mut by_reason: Vec<(Reason, Vec<&str>)> = Vec::new();
     for (value, reason) in found {
+        let reason = reason.into();
         match by_reason.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, values)) => values.push(value),
             None => by_reason.push((reason, vec![value])),

@@ -22,6 +22,41 @@ const fn harmless(programs: &'static [&'static str], words: &'static [&'static s
 const ONLY_ANSWER: [&str; 12] =
     ["true", "false", "test", "[", "echo", "printf", "sleep", "which", "id", "whoami", "uname", "uptime"];
 
+/// Programs that tell what files are, and nothing of their content.
+const LOOK_AT_FILES: [&str; 6] = ["test", "[", "stat", "ls", "readlink", "realpath"];
+
+/// Programs that read the files which their arguments name.
+const READERS: [&str; 7] = ["cat", "grep", "egrep", "fgrep", "head", "tail", "wc"];
+
+/// The letters of options with which a reader still reads only the named files.
+const READERS_LETTERS: &str = "qiwxEFvcnsohl0123456789";
+
+/// Files of a machine that every account may read.
+const OPEN_FILES: [&str; 22] = [
+    "/etc/debian_version",
+    "/etc/fstab",
+    "/etc/group",
+    "/etc/hostname",
+    "/etc/hosts",
+    "/etc/issue",
+    "/etc/locale.conf",
+    "/etc/locale.gen",
+    "/etc/lsb-release",
+    "/etc/nsswitch.conf",
+    "/etc/os-release",
+    "/etc/passwd",
+    "/etc/profile",
+    "/etc/protocols",
+    "/etc/redhat-release",
+    "/etc/resolv.conf",
+    "/etc/services",
+    "/etc/shells",
+    "/etc/timezone",
+    "/proc/cpuinfo",
+    "/proc/meminfo",
+    "/proc/mounts",
+];
+
 const HARMLESS: [Harmless; 21] = [
     harmless(
         &["apt-get", "apt"],
@@ -78,22 +113,49 @@ const VERBS: [&str; 14] = [
 
 /// Tells whether a command is known to do only what its words say.
 pub(super) fn is_harmless(words: &[WordPattern]) -> bool {
-    let plain: Option<Vec<&str>> = words
-        .iter()
-        .map(|word| match word {
-            WordPattern::Word(word) => Some(word.as_str()),
-            _ => None,
-        })
-        .collect();
-    let Some((program, arguments)) = plain.as_deref().and_then(<[&str]>::split_first) else { return false };
-    let name = FOLDERS.iter().find_map(|folder| program.strip_prefix(folder)).unwrap_or(program);
+    let Some((name, arguments)) = program(words) else { return false };
     ONLY_ANSWER.contains(&name)
-        || tells_a_service(name, arguments)
-        || asks_an_open_database(name, arguments)
+        || tells_a_service(name, &arguments)
+        || asks_an_open_database(name, &arguments)
+        || reads_open_files(name, &arguments)
         || HARMLESS.iter().any(|one| {
             let fits = |word: &&str| one.words.contains(word) || (one.takes_names && is_name(word));
             one.programs.contains(&name) && arguments.iter().all(fits)
         })
+}
+
+/// Tells whether a command only tells what files are. So it does not matter which files these are, and who may change them.
+pub(super) fn asks_without_reading(words: &[WordPattern]) -> bool {
+    program(words).is_some_and(|(name, _)| LOOK_AT_FILES.contains(&name))
+}
+
+/// Returns the name of a program of the system, and its arguments. `None`: a word is a placeholder.
+fn program(words: &[WordPattern]) -> Option<(&str, Vec<&str>)> {
+    let plain = words.iter().map(|word| match word {
+        WordPattern::Word(word) => Some(word.as_str()),
+        _ => None,
+    });
+    let plain = plain.collect::<Option<Vec<_>>>()?;
+    let (program, arguments) = plain.split_first()?;
+    let name = FOLDERS.iter().find_map(|folder| program.strip_prefix(folder)).unwrap_or(program);
+    Some((name, arguments.to_vec()))
+}
+
+/// Tells whether the command reads files that everybody may read. The first word of `grep` is a pattern.
+fn reads_open_files(program: &str, arguments: &[&str]) -> bool {
+    let is_option = |word: &&&str| word.starts_with('-');
+    let is_plain_option = |word: &&str| {
+        matches!(*word, "--quiet" | "--silent")
+            || word
+                .strip_prefix('-')
+                .is_some_and(|letters| letters.chars().all(|letter| READERS_LETTERS.contains(letter)))
+    };
+    let (options, words): (Vec<_>, Vec<_>) = arguments.iter().partition(is_option);
+    let files = words.get(usize::from(program.ends_with("grep"))..).unwrap_or_default();
+    let is_number = |word: &&str| word.bytes().all(|byte| byte.is_ascii_digit());
+    READERS.contains(&program)
+        && options.iter().all(is_plain_option)
+        && files.iter().all(|file| OPEN_FILES.contains(file) || (!program.ends_with("grep") && is_number(file)))
 }
 
 /// The databases of `getent` that everybody may read. `shadow` and `gshadow` contain password hashes.
@@ -154,6 +216,39 @@ mod tests {
         ] {
             check(line, false);
         }
+    }
+
+    #[test]
+    fn readers_are_harmless_with_files_that_everybody_may_read() {
+        for line in [
+            "grep -q foo /etc/passwd",
+            "cat /etc/os-release",
+            "head -n 1 /etc/fstab",
+            "/usr/bin/grep -qx /a /etc/shells",
+        ] {
+            check(line, true);
+        }
+        for line in [
+            "cat /etc/shadow",
+            "cat shadow",
+            "grep -r x /etc",
+            "grep -f /etc/shadow /etc/passwd",
+            "grep -qf/etc/shadow x /etc/passwd",
+            "grep x 1",
+            "grep root /etc/passwd /root/x",
+            "cat /etc/passwd-",
+            "cat /etc/../etc/shadow",
+            "tail -f /etc/passwd",
+            "/srv/cat /etc/passwd",
+        ] {
+            check(line, false);
+        }
+        let looks = |line: &str| {
+            let words: Vec<_> = line.split(' ').map(|word| WordPattern::Word(word.into())).collect();
+            asks_without_reading(&words)
+        };
+        assert!(looks("test -d /etc") && looks("/usr/bin/[ -f /srv/x ]") && looks("stat /etc/shadow"));
+        assert!(!looks("cat /etc/passwd") && !looks("/srv/test x") && !looks("find /etc"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn assess(grants: &str, addition: &Addition) -> Option<&'static str> {
+fn assess(grants: &str, addition: &Addition) -> Option<Reason> {
     let grants = Grants::parse(grants, "after").unwrap();
     let tables: Vec<_> = grants.policy_names().map(|name| grants.policy(name, &[])).collect();
     let elevated = ElevatedAccounts {
@@ -21,7 +21,7 @@ fn check(key: &str, value: &str, expect: Option<&str>) {
     let addition = Addition { policy: "a".into(), key: key.into(), value: value.into() };
     let found = assess("[policy.a]\npaths = [\"/srv/**\"]\n", &addition);
     match expect {
-        Some(part) => assert!(found.is_some_and(|reason| reason.contains(part)), "{key} {value}: {found:?}"),
+        Some(part) => assert!(found.is_some_and(|reason| reason.contains(part)), "{key} {value}"),
         None => assert_eq!(found, None, "{key} {value}"),
     }
 }
@@ -122,7 +122,14 @@ fn entries_that_open_a_lot_have_a_reason() {
         ("commands", "\"capsh --\"", "another program"),
         ("commands", "\"cat /etc/shadow\"", "secret"),
         ("commands", "\"truncate -s 0 /etc//shadow\"", "secret"),
-        ("commands", "\"tee /etc/sudoers.d/x\"", "trusts"),
+        (
+            "commands",
+            "\"tee /etc/sudoers.d/x\"",
+            "with `/etc/sudoers.d/x`, a secret that root or the system reads as configuration or trusts",
+        ),
+        ("commands", "\"grep -r x /etc\"", "with `/etc`, where root"),
+        ("commands", "\"cat /srv/app/x\"", "may change"),
+        ("commands", "\"test -d /etc && id\"", "shell"),
         ("commands", "\"curl -o /etc/cron.d/x http://h/x\"", "trusts"),
         ("commands", "{ shell = \"a | b\", user = \"0\" }", "shell"),
         ("commands", "{ shell = \"a | b\", user = \"daemon\" }", "shell"),
@@ -149,7 +156,11 @@ fn a_path_that_a_granted_command_runs_has_a_reason() {
         {
             let addition = Addition { policy: policy.into(), key: "paths".into(), value: value.into() };
             let found = assess(grants, &addition);
-            assert_eq!(found.is_some_and(|reason| reason.contains(part)), expect, "{policy} {value}: {found:?}");
+            assert_eq!(
+                found.as_ref().is_some_and(|reason| reason.contains(part)),
+                expect,
+                "{policy} {value}: {found:?}"
+            );
         }
     }
 }
@@ -163,7 +174,7 @@ fn a_command_whose_file_another_policy_may_change_has_a_reason() {
         ("\"/srv/d\"", Some(MAY_DO_MORE)),
     ] {
         let addition = Addition { policy: "a".into(), key: "commands".into(), value: value.into() };
-        assert_eq!(assess(grants, &addition), expect, "{value}");
+        assert_eq!(assess(grants, &addition).as_deref(), expect, "{value}");
     }
 }
 
@@ -217,6 +228,10 @@ fn ordinary_entries_have_none() {
         ("users", "\"ada\""),
         ("groups", "\"web\""),
         ("commands", "\"systemctl daemon-reload\""),
+        ("commands", "\"test -d /etc\""),
+        ("commands", "\"test -f /srv/app/x\""),
+        ("commands", "\"stat /etc/shadow\""),
+        ("commands", "\"grep -q foo /etc/passwd\""),
         ("commands", "{ shell = \"a | b\", user = \"ada\" }"),
         ("download_hosts", "\"https://example.org\""),
         ("paths", "\"/srv/[*]x\""),

@@ -1,6 +1,7 @@
 //! `wrun policy`, one file per command. The commands for locks share one file.
 
 mod build;
+mod cookbooks;
 mod describe;
 mod dev;
 mod import;

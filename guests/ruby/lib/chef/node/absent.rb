@@ -3,6 +3,8 @@
 # The attributes that cookbooks read last and that had no value. An error about nil is mostly about one of them: a misspelt
 # key gives nil, and the error follows where the value is used.
 
+require_relative "../../wrun/misspelt"
+
 class Chef
   class Node
     module Absent
@@ -38,6 +40,7 @@ class Chef
           @reads.delete(read)
           @reads.push(read)
           @reads.shift if @reads.size > KEPT
+          Wrun::Misspelt.attribute(read)
           nil
         end
 

@@ -29,7 +29,7 @@ class Chef
     def notifies(action, spec, timing = :delayed)
       ResourceCollection.validate_lookup_spec!(spec)
       targets = [spec].flatten
-      word = WRUN_TIMINGS[timing.to_s] or raise ArgumentError, invalid_timing(action, targets, timing)
+      word = WRUN_TIMINGS[timing.to_s] or raise invalid_timing(action, targets, timing)
       targets.each do |target|
         wrun_refuse_receiver(action, target)
         wrun_parties(target).each { |party| wrun_notification([action.to_s, party, word, false]) }
@@ -44,7 +44,7 @@ class Chef
         ResourceCollection.validate_lookup_spec!(spec)
         # Like Chef, raises NoMethodError for a value that is neither a text nor a resource.
         spec.run_context unless spec.is_a?(String)
-        word = WRUN_TIMINGS[timing.to_s] or raise ArgumentError, invalid_timing(action, [self], timing, spec)
+        word = WRUN_TIMINGS[timing.to_s] or raise invalid_timing(action, [self], timing, spec)
         # Like Chef, does not look up a type without brackets, so it matches no resource.
         parties = spec.is_a?(String) && !spec.include?("[") ? [spec] : wrun_parties(spec)
         parties.each { |party| wrun_notification([action.to_s, party, word, true]) }
@@ -71,8 +71,9 @@ class Chef
     end
 
     def invalid_timing(action, targets, timing, sender = self)
-      "invalid timing: #{timing} for notifies(#{action}, #{targets.inspect}, #{timing}) resource #{sender} " \
-        "Valid timings are: :delayed, :immediate, :immediately, :before"
+      message = "invalid timing: #{timing} for notifies(#{action}, #{targets.inspect}, #{timing}) resource #{sender} " \
+                "Valid timings are: :delayed, :immediate, :immediately, :before"
+      Wrun::Hints.suggest(ArgumentError.new(message), timing, WRUN_TIMINGS.keys)
     end
 
     # Raises an error for an invalid receiver. Chef raises it at converge, before any resource runs.

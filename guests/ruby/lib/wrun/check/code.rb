@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # Finds the uses of the machine in plain Ruby code: files, commands, libraries, variables, servers and data. It also finds
-# features that the sandbox lacks.
+# features that the sandbox lacks. `attributes.rb` finds reads and writes of attributes.
 
 module Wrun
   module Check
@@ -30,7 +30,6 @@ module Wrun
       HARMLESS_OPTIONS = %w[timeout returns live_stream live_stdout live_stderr log_level log_tag].freeze
       POWERSHELL = %i[powershell_out powershell_out! powershell_exec powershell_exec!].freeze
       ADDRESS = %r{\Ahttps?://[^\s/#?]+(?:[/#?]|\z)}
-      LEVELS = %i[default normal override force_default force_override set automatic].freeze
 
       private
 
@@ -44,6 +43,7 @@ module Wrun
         when :require then visit_require(node, arguments)
         when :include_recipe
           add(:recipe, node, values: recipe_names(arguments), literal: elements(arguments)&.all? { |one| one.type == :STR } || nil)
+        when :render then note_partial_template(node, elements(arguments) || [])
         when :fork then add_absent(node, "fork", "processes of its own")
         when *POWERSHELL then add_absent(node, name.to_s, "Windows")
         end
@@ -127,66 +127,10 @@ module Wrun
           add(:search, node, values: texts(given.first, @variables))
         elsif name == :[]
           visit_read(node)
+          visit_level(node)
+        else
+          visit_other_use(node, receiver, name, given)
         end
-      end
-
-      # Records the attribute that `node['a']['b']` reads, up to the first key that is not literal.
-      def visit_read(node)
-        return if @keys_read.delete(node.node_id)
-
-        calls = [node]
-        until node_object?(receiver = calls.first.children[0])
-          return unless node?(receiver) && receiver.type == :CALL && receiver.children[1] == :[]
-
-          calls.unshift(receiver)
-        end
-        first, *rest = calls.map { |call| texts(elements(call.children[2])&.first, {}) }
-        below = rest.take_while { |keys| keys&.size == 1 }.map(&:first)
-        first&.each { |key| add(:attribute, node, name: key, below: below) }
-        # The walk visits the inner calls later and must skip them then.
-        calls[0...-1].each { |call| @keys_read[call.node_id] = true }
-      end
-
-      def node_object?(receiver)
-        node?(receiver) && ((receiver.type == :VCALL && receiver.children[0] == :node) ||
-          (receiver.type == :CALL && receiver.children[1] == :node))
-      end
-
-      # Records the attribute that `default['a']['b'] = value` writes, and its possible values.
-      def visit_write(node)
-        receiver, last, value = written(node)
-        keys = [last]
-        while node?(receiver) && receiver.type == :CALL && receiver.children[1] == :[]
-          keys.unshift(elements(receiver.children[2])&.first)
-          receiver = receiver.children[0]
-        end
-        write_attribute(node, keys, value) if last && level?(receiver)
-        visit_children(node)
-      end
-
-      # Returns the target of a write, its last key and the value.
-      def written(node)
-        receiver, operator, arguments, value = node.children
-        case node.type
-        when :ATTRASGN then operator == :[]= ? [receiver, *elements(arguments)] : [receiver]
-        when :OP_ASGN1 then [receiver, elements(arguments)&.first, value]
-        else [receiver]
-        end
-      end
-
-      def level?(receiver)
-        return false unless node?(receiver) && %i[VCALL CALL].include?(receiver.type)
-
-        above, name = receiver.type == :VCALL ? [nil, receiver.children[0]] : receiver.children
-        LEVELS.include?(name) && (above.nil? ? @context == :attributes : node_object_itself?(above))
-      end
-
-      def node_object_itself?(above) = above.type == :VCALL && above.children[0] == :node
-
-      def write_attribute(node, keys, value)
-        path = keys.map { |key| key && literal(key)&.first }
-        add(:written, node, name: path.first) if path.first.is_a?(String)
-        note_attribute(node, path, value) if path.all?(String) && @context == :attributes
       end
 
       def visit_constant(node)

@@ -12,12 +12,15 @@ module Wrun
         return if file.path == "metadata.rb" && Sources.file?(file.folder, "metadata.json")
 
         said = Chef::Cookbook::MetadataReader.read(file.folder)
-        file.add(:metadata, 1, name: said.name, version: said.version, depends: said.dependencies.to_h, platforms: said.platforms.keys)
+        platforms = said.platforms.keys.map(&:to_s)
+        file.add(:metadata, 1, name: said.name.to_s, version: said.version, platforms: platforms)
         said.gems.each { |gem| file.add(:gem, line(file, gem.first), name: gem.first.to_s, why: Known.gem(gem.first.to_s)) }
-        said.dependencies.each { |name, constraint| file.add(:depends, line(file, name), name: name, constraint: constraint) }
+        said.dependencies.each do |name, constraint|
+          file.add(:depends, line(file, name), name: name.to_s, constraint: constraint.to_s)
+        end
         %w[chef ohai].each { |product| check_version(file, said, product) }
         words(file) if file.path == "metadata.rb"
-        said.platforms.each_key { |name| platform(file, name) }
+        platforms.each { |name| platform(file, name) }
       end
 
       # Notes a platform that nobody knows, and that is nearly the name of another.
@@ -64,12 +67,21 @@ module Wrun
       def declare(file, resource)
         name = resource["name"]
         properties = resource.except("type", "name").map do |property, value|
-          { name: property.to_s, line: 1, values: property == "action" ? Array(value) : [value] }
+          next { name: "action", line: 1, values: actions(file, value) } if property == "action"
+
+          { name: property.to_s, line: 1, values: [value], exact: [value] }
         end
         names = name.is_a?(String) ? [name] : nil
         type = resource["type"].to_s
         Known.judge(type, properties)
         file.add(:resource, line(file, name || type), type: type, names: names, properties: properties, sure: true, **Known.of_type(type))
+      end
+
+      # Returns the actions that are texts, and notes the others.
+      def actions(file, value)
+        texts, others = Array(value).partition { |one| one.is_a?(String) }
+        others.each { |one| file.add(:refused, line(file, "action"), **References.no_action(one)) }
+        texts
       end
     end
   end

@@ -11,9 +11,6 @@ module Wrun
       # Words in a resource's block that are not properties.
       COMMON = %i[only_if not_if notifies subscribes notifies_immediately notifies_delayed action lazy].freeze
 
-      # When notifications are sent.
-      TIMINGS = %w[before delayed immediate immediately].freeze
-
       # The code of a recipe, and of the blocks in it.
       CONTEXTS_OF_RECIPES = %i[recipe resource code].freeze
 
@@ -67,15 +64,16 @@ module Wrun
 
       def declare(node, type, title, block)
         properties = []
-        platform, families = @platform, @families
+        platform, families, conditional = @platform, @families, @conditional
         if block
           # A guard may show that the resource is for another system.
           verified = VERIFIED.include?(type)
           within(context: :resource, type: type, properties: properties, verified: verified, guarded: nil, guard_families: nil,
-                 conditional: nil, variables: @variables.dup) do
+                 has_guard: nil, conditional: nil, variables: @variables.dup) do
             visit_children(block)
             platform ||= @guarded
             families = @guard_families || families
+            conditional ||= @has_guard
           end
         end
         Known.judge(type, properties)
@@ -83,7 +81,8 @@ module Wrun
           add(:error, node, class: "EncodingError", message: "the name of a resource is not UTF-8")
         end
         names = title.nil? ? nil : names(title)
-        words = { type: type, names: names, nameless: title.nil? || nil, properties: properties, sure: @context == :recipe || nil }
+        words = { type: type, names: names, nameless: title.nil? || nil, properties: properties, sure: @context == :recipe || nil,
+                  conditional: conditional }
         known = Known.of_type(type)
         known = { near: Known.near_word(type.to_sym, :recipe) } if known.empty?
         within(platform: platform, families: families) { add(:resource, node, **words, **known) }
@@ -134,19 +133,37 @@ module Wrun
         return if receiver && !self?(receiver)
 
         given = elements(arguments)
-        is_guard = %i[only_if not_if].include?(name)
+        is_guard = GUARDS.include?(name)
         if (is_guard || (name == :verify && @verified)) && command?(given)
           add(:command, node, values: texts(given.first, @variables), via: name.to_s)
         end
         if is_guard
+          @has_guard = true
           @guarded ||= guard_platform(name, block)
           @guard_families ||= guard_families(block) if name == :only_if
         elsif given&.size.to_i.positive? && !COMMON.include?(name) && !(Known.word?(name) && !Known.type?(name) && helper?(name))
-          found = given.size == 1 ? values(given[0], @variables) : nil
-          fixed = given.size == 1 && fixed?(given[0])
-          @properties << { name: name.to_s, line: node.first_lineno, values: found, fixed: fixed, conditional: @conditional }
+          note_value(node, name, given)
+        elsif name == :variables && @type == "template"
+          # `variables[:port] = 80` adds to them.
+          @properties << { name: "variables", line: node.first_lineno }
         end
         visit_reference(node, name, given)
+      end
+
+      # Notes a property with its values. `exact` is the literal as Ruby has it, and does not leave this walk.
+      def note_value(node, name, given)
+        found = given.size == 1 ? values(given[0], @variables) : nil
+        property = { name: name.name, line: node.first_lineno, values: found, conditional: @conditional }
+        property.update(fixed: fixed?(given[0]), exact: exact(given[0])) if given.size == 1
+        property[:keys] = keys(given[0]) if name == :variables && given.size == 1
+        @properties << property
+      end
+
+      # Returns the literal keys of a hash, or nil if there may be others.
+      def keys(node)
+        pairs = node.type == :HASH ? pairs(node) : nil
+        found = pairs&.map { |key, _| literal(key)&.first }
+        found if found&.all?(String)
       end
 
       # Returns true for a method of every object or resource, which tells nothing about this resource.
@@ -164,33 +181,6 @@ module Wrun
       def guard_families(block)
         body = block&.children&.last
         Platforms.families(body) if node?(body)
-      end
-
-      # Visits `action`, `notifies` and `subscribes`, such as `notifies :restart, 'service[x]'`.
-      def visit_reference(node, name, given)
-        return unless %i[action notifies subscribes].include?(name) && given&.any?
-
-        if name == :action
-          @properties << { name: "action", line: node.first_lineno, values: values(given.first, @variables)&.flatten }
-        elsif given.size > 1
-          targets = texts(given[1], @variables)
-          refer(node, targets, name == :notifies ? given.first : nil) if targets
-          note_timing(node, given[2]) if given[2]
-        end
-      end
-
-      # `notifies :run, 'execute[x]', :immediatly`.
-      def note_timing(node, timing)
-        texts(timing, @variables)&.reject { |one| TIMINGS.include?(one) }&.each do |one|
-          add(:wrong_timing, node, name: one, near: Hints.nearest(one, TIMINGS))
-        end
-      end
-
-      # Records the resources that a notification names, and the actions that it requests.
-      def refer(node, targets, action)
-        actions = action && values(action, @variables)&.flatten&.map(&:to_s)
-        add(:reference, node, values: targets, actions: actions)
-        Known.wrong_actions(targets, actions.to_a) { |wrong| add(:wrong_action, node, **wrong) }
       end
     end
   end

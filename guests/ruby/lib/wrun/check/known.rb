@@ -51,16 +51,20 @@ module Wrun
           { known: true, idle: type.include?(Chef::Resource::Refusing) ? "nobody" : nil }
         end
 
-        # Marks the properties and actions that a type of the library does not define.
+        # Marks the properties and actions that a type of the library does not define, and the values that it refuses. Takes the
+        # key `exact` out of the properties, whose values JSON cannot express.
         def judge(name, properties)
+          exact = properties.map { |property| property.delete(:exact) }
           types = Chef.resource_handler_map.list(nil, name.to_sym)
           return mark_common(properties) if types.empty?
           return if types.any? { |type| type <= Chef::Resource::Foreign }
 
-          properties.each do |property|
+          properties.zip(exact) do |property, value|
             next if property[:conditional] && ELSEWHERE.fetch(name, []).include?(property[:name])
+            next judge_action(types, property) if property[:name] == "action"
 
-            property[:name] == "action" ? judge_action(types, property) : judge_property(types, property)
+            judge_property(types, property)
+            property[:refused] = Refusals.of(types, property[:name].to_sym, value.first) if value && !property[:unknown]
           end
         end
 
@@ -75,8 +79,8 @@ module Wrun
 
         def judge_action(types, property)
           actions = types.flat_map(&:allowed_actions)
-          property[:bad] = property[:values]&.find { |action| !actions.include?(action.to_s.to_sym) }
-          property[:near] = Hints.nearest(property[:bad].to_s, actions) if property[:bad]
+          property[:bad] = property[:values]&.find { |action| !actions.include?(action.to_sym) }
+          property[:near] = Hints.nearest(property[:bad], actions) if property[:bad]
         end
 
         # Yields each requested action that the type of the target resource (`type[name]`) does not define.

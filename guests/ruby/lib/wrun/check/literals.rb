@@ -35,7 +35,7 @@ module Wrun
       def array?(node) = node?(node) && %i[LIST ZLIST].include?(node.type)
 
       # Returns the text in a node's first child. Bytes that are invalid in UTF-8 are replaced.
-      def text_of(node) = node.children[0].to_s.encode(Encoding::UTF_8, invalid: :replace, undef: :replace).scrub
+      def text_of(node) = Facts.text(node.children[0].to_s)
 
       # Returns the value of a literal as `[value]`, or nil for other code. Literals are strings, symbols, numbers, booleans, nil,
       # and arrays and hashes of literals.
@@ -50,6 +50,20 @@ module Wrun
         when :NIL then [nil]
         when :LIST, :ZLIST then array(node)
         when :HASH then hash(node)
+        end
+      end
+
+      # Returns the value of a literal as `literal` does, with symbols and keys as the code has them.
+      def exact(node)
+        case node&.type
+        when :SYM then [node.children[0]]
+        when :LIST, :ZLIST
+          all = elements(node).map { |one| exact(one) }
+          [all.map(&:first)] if all.all?
+        when :HASH
+          pairs = pairs(node)&.map { |pair| pair.map { |one| exact(one) } }
+          [pairs.to_h { |key, value| [key.first, value.first] }] if pairs&.all? { |pair| pair.all? }
+        else literal(node)
         end
       end
 

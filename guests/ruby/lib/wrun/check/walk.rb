@@ -11,14 +11,22 @@ module Wrun
       # Methods whose block continues the class body.
       LOOPS = %i[each each_pair each_with_index times].freeze
 
+      # Words whose block is a condition.
+      GUARDS = %i[only_if not_if].freeze
+
       def initialize(file, context)
         @file = file
         @context = context
         @variables = { DEFAULTS => file.defaults }
         @platform = Platforms.of_file(file.path)
         @optional = false
-        # Numbers of the inner calls of an attribute read that has already been noted.
+        # True in code whose nil is expected, such as a condition.
+        @asking = false
+        # True in code that a run may not reach.
+        @conditional = nil
+        # Numbers of the inner calls of an attribute's read or write that has already been noted.
         @keys_read = {}
+        @levels_read = {}
       end
 
       def read
@@ -46,7 +54,8 @@ module Wrun
 
       def add(fact, node, **words)
         line = node.is_a?(Integer) ? node : node.first_lineno
-        @file.add(fact, line, platform: @platform, families: @families, optional: @optional || nil, **words)
+        around = { platform: @platform, families: @families, optional: @optional || nil, conditional: @conditional }
+        @file.add(fact, line, **around, **words)
       end
 
       def within(**state)
@@ -76,6 +85,7 @@ module Wrun
         when :CLASS, :MODULE then visit_class(node)
         when :LASGN, :DASGN then visit_assignment(node)
         when :RESCUE then visit_rescue(node)
+        when :AND, :OR, :WHILE, :UNTIL, :CASE3 then visit_choice(node)
         when :DEFINED then nil
         else visit_other(node)
         end
@@ -91,6 +101,7 @@ module Wrun
           visit_children(node)
         when :ATTRASGN, :OP_ASGN1, :OP_ASGN2 then visit_write(node)
         when :CONST, :COLON2, :COLON3 then visit_constant(node)
+        when :IVAR, :IASGN then visit_variable(node)
         when :STR then visit_text(node)
         when :CDECL
           add(:defined, node, name: [@scope, node.children[0]].compact.join("::")) if node.children[0].is_a?(Symbol)
@@ -105,17 +116,22 @@ module Wrun
 
       # Visits statements in order. Those after `return unless windows?` are for Windows.
       def visit_statements(node)
-        within(platform: @platform) do
+        within(platform: @platform, conditional: @conditional) do
           children(node).each do |statement|
             visit(statement)
+            next unless may_leave?(statement)
+
+            @conditional = true
             @platform ||= left_by(statement)
           end
         end
       end
 
-      def left_by(statement)
-        return unless %i[IF UNLESS].include?(statement.type)
+      def may_leave?(statement)
+        %i[IF UNLESS].include?(statement.type) && statement.children.drop(1).any? { |branch| leaves?(branch) }
+      end
 
+      def left_by(statement)
         condition, branch, other = statement.children
         return unless other.nil? && leaves?(branch)
 
@@ -129,11 +145,19 @@ module Wrun
       def visit_condition(node)
         condition, branch, other = node.children
         branch, other = other, branch if node.type == :UNLESS
-        visit(condition)
+        within(asking: true) { visit(condition) }
         within(optional: @optional || asks_whether_defined?(condition)) do
           on_platform(Platforms.if_true(condition), Platforms.families(condition), branch)
         end
         on_platform(Platforms.if_false(condition), nil, other)
+      end
+
+      # Visits what decides by a value: the operands of `||` but for the last one, the condition of a loop, the subject of `in`.
+      def visit_choice(node)
+        all = children(node)
+        deciding = %i[AND OR].include?(node.type) ? all[0...-1] : all.first(1)
+        within(asking: true) { deciding.each { |one| visit(one) } }
+        within(conditional: true) { (all - deciding).each { |one| visit(one) } }
       end
 
       def asks_whether_defined?(condition)
@@ -145,7 +169,7 @@ module Wrun
 
       def visit_case(node)
         subject, branch = node.type == :CASE ? node.children : [nil, node.children[0]]
-        visit(subject)
+        within(asking: true) { visit(subject) }
         linux = false
         while node?(branch) && branch.type == :WHEN
           values, body, branch = branch.children
@@ -160,8 +184,8 @@ module Wrun
 
       def visit_rescue(node)
         body, *rest = node.children
-        within(optional: true) { visit(body) }
-        rest.each { |one| visit(one) }
+        within(optional: true, asking: true) { visit(body) }
+        within(conditional: true) { rest.each { |one| visit(one) } }
       end
 
       def visit_assignment(node)
@@ -176,7 +200,7 @@ module Wrun
         add(:method, node, name: name.to_s)
         inside = %i[helpers provider_class recipe].include?(@context) || name.start_with?("action_") ? :recipe : :code
         platform = @platform || Platforms.of_name(name.name)
-        within(context: inside, variables: @variables.slice(DEFAULTS), platform: platform) { visit_children(scope) }
+        within(context: inside, variables: @variables.slice(DEFAULTS), platform: platform, conditional: true) { visit_children(scope) }
       end
 
       # Returns receiver, name and arguments of any form of call.
@@ -190,8 +214,7 @@ module Wrun
 
         visit_word(node, receiver, name, arguments, block)
         visit_code(node, receiver, name, arguments, block)
-        visit(receiver)
-        visit(arguments)
+        within(asking: @asking || asks?(node, name)) { [receiver, arguments].each { |one| visit(one) } }
         visit_block(receiver, name, arguments, block) if block
       end
 
@@ -199,7 +222,11 @@ module Wrun
         names = block.children[0]
         variables = @variables.dup
         names.first(1).each { |one| variables[one] = texts_of_each(receiver) } if name == :each && names.any?
-        within(context: context_in_block(receiver, name, arguments), variables: variables) { visit_children(block) }
+        state = { context: context_in_block(receiver, name, arguments), variables: variables }
+        state[:asking] = @asking || GUARDS.include?(name)
+        # Of other blocks than those of a loop over a literal list nobody knows whether they run.
+        state[:conditional] = @conditional || !(LOOPS.include?(name) && array?(receiver)) || nil
+        within(**state) { visit_children(block) }
       end
 
       # Returns the values of `one` in `%w(a b).each do |one|`.

@@ -3,7 +3,7 @@
 
 use super::edit::{Change, Written, apply};
 use crate::printer::{Printer, Tone};
-use grants::{Addition, ElevatedAccounts, Grants};
+use grants::{Addition, ElevatedAccounts, Grants, Reason};
 use std::path::PathBuf;
 use text::escape_line;
 
@@ -80,7 +80,7 @@ pub(crate) fn add(
 }
 
 /// Lists the dangerous entries with their reasons.
-fn name(risky: &[(&Addition, &'static str)], printer: Printer) {
+fn name(risky: &[(&Addition, Reason)], printer: Printer) {
     if risky.is_empty() {
         return;
     }

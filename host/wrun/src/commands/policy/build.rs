@@ -1,22 +1,20 @@
 //! `wrun policy build`.
 
+use super::cookbooks::check_cookbooks;
 use super::describe;
 use super::lock::with_tools;
 use super::ruby::RuntimeHere;
 use crate::arguments::BuildArguments;
-use crate::commands::instances::Instances;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
-use crate::settings::{Layer, Settings};
+use crate::settings::Layer;
 use artifact::Artifact;
-use assemble::known_facts;
 use author::build::{self, Profile};
-use author::check::{Finding, Report, Subject, check};
 use author::policyfile::{Place, local_folders, policyfile_of, tried};
 use author::{Options, PolicyFolder};
 use plain_files::HeldFolder;
 use std::path::{Path, PathBuf};
-use text::{counted, escape_line};
+use text::escape_line;
 
 /// Builds a policy's folder and writes its artifact.
 ///
@@ -60,40 +58,6 @@ pub(super) fn run(arguments: &BuildArguments, printer: Printer) -> anyhow::Resul
     let text = format!("{place}: policy {name}, {versions}, {size} KiB{dev}");
     printer.prose(Tone::Plain, &text);
     Ok(Exit::Done)
-}
-
-/// Largest number of cookbook problems that a build shows.
-const MAX_SHOWN: usize = 20;
-
-/// Rejects Ruby files that cannot be parsed, and warns of other problems, so that they do not appear first on a node.
-fn check_cookbooks(folder: &Path, settings: &Settings, printer: Printer) -> anyhow::Result<()> {
-    // Cookbooks in Rust have no metadata.
-    let Ok(subject) = Subject::all(&[folder.join("cookbooks")]) else { return Ok(()) };
-    let reports = check(&subject, &[], &[], &known_facts(), &Instances::find(settings)?)?;
-    let of = |report: &Report, finding: &Finding| {
-        let hint = finding.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
-        format!("cookbooks/{}/{}:{}: {}{hint}", report.name, finding.file, finding.line, finding.message)
-    };
-    let problems = reports.iter().flat_map(|report| {
-        let problems = report.findings.iter().filter(|finding| finding.is_problem);
-        problems.map(move |finding| (finding.kind == "syntax", of(report, finding)))
-    });
-    let (unreadable, failing): (Vec<_>, Vec<_>) = problems.partition(|(is_syntax, _)| *is_syntax);
-    if !unreadable.is_empty() {
-        let all: Vec<_> = unreadable.into_iter().map(|(_, text)| text).collect();
-        anyhow::bail!("{}", all.join("\n"));
-    }
-    for (_, text) in failing.iter().take(MAX_SHOWN) {
-        printer.note(Tone::Warning, &escape_line(&format!("warning: {text}")));
-    }
-    if failing.len() > MAX_SHOWN {
-        let text = format!(
-            "warning: {}: `wrun cookbook check --all --cookbooks DIR` lists all",
-            counted(failing.len().saturating_sub(MAX_SHOWN), "more problem")
-        );
-        printer.note(Tone::Warning, &text);
-    }
-    Ok(())
 }
 
 /// Returns the target folder for cargo.
@@ -159,7 +123,7 @@ pub(super) fn read_policy(home: &HeldFolder, options: &Options<'_>, printer: Pri
         let why = "it is not a cookbook: it has no metadata.rb, no metadata.json and no Cargo.toml";
         printer.note(Tone::Warning, &escape_line(&format!("warning: {} is left out: {why}", folder.display())));
     }
-    check_cookbooks(home.path(), &settings, printer)?;
+    check_cookbooks(&policy, &settings, printer)?;
     Ok(policy)
 }
 

@@ -1,0 +1,94 @@
+//! Attributes and variables of templates that nothing sets, with a near name among those that are set.
+
+use super::{check, expect};
+
+const ATTRIBUTES: &str = "default['mail']['greeting'] = 'hello'\ndefault['mail']['hosts'] = { 'main' => 'a', 'other' => { 'port' => 1 } }\n\
+    node.default['mail']['opened'] = other_values\ndefault['mail'][node['platform']]['x'] = 1\ndefault_unless['mail']['later'] = 1\n\
+    default['open']['known'] = 1\ndefault['open'][name] = 2\n";
+
+const BASE: [(&str, &str); 2] =
+    [("base/metadata.rb", "name 'base'\n"), ("base/attributes/default.rb", "default['base']['address'] = 1\n")];
+
+#[test]
+fn a_misspelt_attribute_is_a_problem_with_the_one_that_was_meant() {
+    // The level below `mail` is closed only without the computed key.
+    let attributes = ATTRIBUTES.replace("default['mail'][node['platform']]['x'] = 1\n", "");
+    let recipe = "log node['mail']['greting']\nlog \"#{node['mail']['hosts']['mian']}\"\nlog node['ipaddres']\nlog node[:base][:adress]\n\
+                  log node['mail']['hosts']['other']['prot']\nlog node.default['mail']['unknown']\n";
+    let files = [
+        ("metadata.rb", "name 'web'\ndepends 'base'\n"),
+        ("attributes/default.rb", attributes.as_str()),
+        ("attributes/more.rb", "override['mail']['all'] = \"#{node['mail']['greeeting']}\"\n"),
+        ("recipes/default.rb", recipe),
+        ("templates/a.erb", "one\n<%= node['mail']['gretting'] %>\n"),
+    ];
+    let report = check(&files, &BASE, 1);
+    let nothing = |path: &str| format!("`node{path}` has no value: nothing here sets it");
+    let all = [
+        ("attribute recipes/default.rb:1", nothing("['mail']['greting']")),
+        ("attribute recipes/default.rb:2", nothing("['mail']['hosts']['mian']")),
+        ("attribute recipes/default.rb:3", nothing("['ipaddres']")),
+        ("attribute recipes/default.rb:4", nothing("['base']['adress']")),
+        ("attribute attributes/more.rb:1", nothing("['mail']['greeeting']")),
+        ("attribute templates/a.erb:2", nothing("['mail']['gretting']")),
+    ];
+    let mut expected: Vec<_> = all.iter().map(|(place, says)| (*place, says.as_str())).collect();
+    expected.push(("attribute recipes/default.rb:5", "node['mail']['hosts']['other']['prot']"));
+    expect(&report["problems"], &expected);
+    let of = |line: u32| {
+        let all = report["problems"].as_array().unwrap();
+        let found = all.iter().find(|one| one["file"] == "recipes/default.rb" && one["line"] == line).unwrap();
+        found["hint"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(of(1), "did you mean `node['mail']['greeting']`?");
+    assert_eq!(of(3), "did you mean `node['ipaddress']`?");
+}
+
+#[test]
+fn nothing_is_said_where_others_may_set_it_or_the_code_expects_nil() {
+    let attributes = ATTRIBUTES.replace("default['mail'][node['platform']]['x'] = 1\n", "");
+    let recipe = "log 'x' if node['mail']['greting']\nlog node['mail']['greting']\nlog node['mail']['gretings'] || 'x'\n\
+        log node['mail']['greetin'].nil?.to_s\nlog node['mail']&.[]('greeing')\nlog Array(node['mail']['greeding']).to_s\n\
+        file '/a' do\n  only_if { node['mail']['greiting'] }\nend\nlog node['mail'].key?('greating').to_s\nlog node['mail']['greating']\n\
+        log node.read('mail', 'reeting').to_s\nlog node['mail']['reeting']\nlog node['mail']['opened']['anything']\n\
+        log node['open']['knwon']\nlog node['mail']['unlike']\nlog node['mail']['from_base']\nlog node['mail']['later']\n\
+        case node['mail']['greetign'] when nil then log 'x' end\nlog node['mail']['greetingg'] ? 'a' : 'b'\n";
+    let base = [BASE[0], ("base/recipes/set.rb", "node.default['mail']['greetings'] = 1\n")];
+    let files = [
+        ("metadata.rb", "name 'web'\n"),
+        ("attributes/default.rb", attributes.as_str()),
+        ("recipes/default.rb", recipe),
+        ("recipes/wrapped.rb", "log node['mail']['greetings']\n"),
+    ];
+    expect(&check(&files, &base, 0)["problems"], &[]);
+    let open = [files[0], ("attributes/default.rb", ATTRIBUTES), ("recipes/a.rb", "log node['mail']['greting']\n")];
+    expect(&check(&open, &BASE, 0)["problems"], &[]);
+}
+
+#[test]
+fn a_misspelt_variable_of_a_template_is_a_problem() {
+    let recipe = "template '/a' do\n  source 'a.erb'\n  variables greeting: 'x', host: node['fqdn']\nend\n\
+        template '/a2' do\n  source 'a.erb'\n  variables 'other' => 1\nend\ntemplate '/srv/b' do\n  variables(lazy { { x: 1 } })\nend\n";
+    let template = "<%= @greting %>\n<%= @other %><%= @host %><%= @nodename %><% if @hots %><%= @hots %><% end %>\n\
+        <% @otehr = 1 %><%= @otehr %><%= @node['platform'] %><%= @unlike_all %>\n";
+    let files = [
+        ("metadata.rb", "name 'web'\n"),
+        ("recipes/default.rb", recipe),
+        ("templates/default/a.erb", template),
+        ("templates/b.erb", "<%= @greting %>\n"),
+        ("templates/unused.erb", "<%= @greting %>\n"),
+    ];
+    let report = check(&files, &[], 1);
+    expect(&report["problems"], &[("variable templates/default/a.erb:1", "`@greting` has no value")]);
+    assert_eq!(report["problems"][0]["hint"], "did you mean `@greeting`?");
+    // A partial is given what its caller says.
+    let partial = [files[0], files[1], files[2], files[3], ("templates/c.erb", "<%= render 'a.erb' %>\n")];
+    expect(&check(&partial, &[], 0)["problems"], &[]);
+    let computed = [
+        files[0],
+        ("recipes/default.rb", &recipe.replace("'a.erb'\n  variables 'o", "node['web']['source']\n  variables 'o")),
+        files[2],
+        files[3],
+    ];
+    expect(&check(&computed, &[], 0)["problems"], &[]);
+}
