@@ -16,7 +16,7 @@ use grants::{CheckedNeed, Grants, NeedAnswer};
 use repository::Release;
 use serde_json::{Value, json};
 use std::path::Path;
-use text::escape_line;
+use text::{escape_line, shell_word};
 
 /// The version of the JSON output. It grows when the meaning of a key changes or a key is removed.
 const VERSION: u32 = 1;
@@ -72,13 +72,25 @@ fn named(file: &Path, policies: &Path) -> anyhow::Result<Artifact> {
         return Ok(artifact::find(policies, name)?);
     }
     if file.is_dir() {
-        let error = anyhow::anyhow!("{} is a folder; an artifact is shown", file.display());
-        return Err(Hinted::new(error, "`wrun policy build` makes one of a policy's folder: NAME.wasm").into());
+        let error = anyhow::anyhow!("{} is a folder, not an artifact", file.display());
+        let hint = match only_artifact(file) {
+            Some(artifact) => format!("the artifact in it: wrun policy show {}", shell_word(&artifact)),
+            None => "`wrun policy build` makes one of a policy's folder: NAME.wasm".to_owned(),
+        };
+        return Err(Hinted::new(error, hint).into());
     }
     match name.filter(|_| file.extension().is_none() && !file.exists()) {
         Some(name) => Ok(artifact::find(policies, name)?),
         None => Ok(Artifact::open(file)?),
     }
+}
+
+/// Returns the path of the artifact in a folder, if it has one and no others.
+fn only_artifact(folder: &Path) -> Option<String> {
+    let files = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
+    let mut artifacts = files.filter(|path| path.extension().is_some_and(|ending| ending == "wasm") && path.is_file());
+    let only = artifacts.next()?;
+    artifacts.next().is_none().then(|| only.display().to_string())
 }
 
 /// Returns the named policy, or the policy of this folder. Returns `None` if the folder has no policy.
@@ -198,7 +210,7 @@ fn language(language: Language) -> &'static str {
 }
 
 fn needs(held: &[CheckedNeed], heading: &str, printer: Printer) {
-    printer.line(Tone::Heading, &escape_line(heading));
+    printer.prose(Tone::Heading, &escape_line(heading));
     if held.is_empty() {
         printer.line(Tone::Quiet, "  none are stated");
     }
