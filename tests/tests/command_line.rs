@@ -446,14 +446,12 @@ fn a_word_without_its_option_is_told_where_it_belongs() {
         assert!(!output.text().contains("to pass "), "{}", output.text());
         assert!(!tip.starts_with("tip") || !output.text().contains("Usage:"), "{}", output.text());
     }
-    let artifact = program.configuration().join("web.wasm");
-    fs::write(&artifact, "").unwrap();
-    let output = program.run(&["policy", "show", &folder]).unwrap().expect_code(43).unwrap();
-    assert!(
-        output.text().contains("hint: the artifact in it: wrun policy show [CONFIGURATION]/web.wasm"),
-        "{}",
-        output.text()
-    );
+    let built = program.configuration().join("web");
+    fs::create_dir(&built).unwrap();
+    fs::write(built.join("web.wasm"), "").unwrap();
+    let output = program.run(&["policy", "show", &built.display().to_string()]).unwrap().expect_code(43).unwrap();
+    let hint = "hint: the artifact in it: wrun policy show [CONFIGURATION]/web/web.wasm";
+    assert!(output.text().contains(hint), "{}", output.text());
 }
 
 #[test]

@@ -46,7 +46,7 @@ pub(crate) struct Doc {
     panicked: Option<String>,
     /// The policy's last lines below the log level.
     unshown: VecDeque<String>,
-    /// The policy's warnings.
+    /// The warnings that the policy has brought so far.
     warnings: Warnings,
     /// Whether a signal has ended an action of the policy.
     interrupted: bool,

@@ -22,7 +22,7 @@ enum Offer {
     Groups,
     Runs,
     Attributes,
-    /// Built-in resource types.
+    /// Resource types that wrun itself has.
     Types,
     /// Files and folders of this machine.
     Paths,

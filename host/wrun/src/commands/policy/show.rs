@@ -73,7 +73,7 @@ fn named(file: &Path, policies: &Path) -> anyhow::Result<Artifact> {
     }
     if file.is_dir() {
         let error = anyhow::anyhow!("{} is a folder, not an artifact", file.display());
-        let hint = match only_artifact(file) {
+        let hint = match artifact_in(file) {
             Some(artifact) => format!("the artifact in it: wrun policy show {}", shell_word(&artifact)),
             None => "`wrun policy build` makes one of a policy's folder: NAME.wasm".to_owned(),
         };
@@ -85,12 +85,11 @@ fn named(file: &Path, policies: &Path) -> anyhow::Result<Artifact> {
     }
 }
 
-/// Returns the path of the artifact in a folder, if it has one and no others.
-fn only_artifact(folder: &Path) -> Option<String> {
-    let files = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
-    let mut artifacts = files.filter(|path| path.extension().is_some_and(|ending| ending == "wasm") && path.is_file());
-    let only = artifacts.next()?;
-    artifacts.next().is_none().then(|| only.display().to_string())
+/// Returns the path of the artifact that was built in a policy's folder of the same name, or `None` if there is none.
+fn artifact_in(folder: &Path) -> Option<String> {
+    let whole = std::path::absolute(folder).ok()?;
+    let artifact = folder.join(whole.file_name()?).with_added_extension("wasm");
+    artifact.is_file().then(|| artifact.display().to_string())
 }
 
 /// Returns the named policy, or the policy of this folder. Returns `None` if the folder has no policy.
