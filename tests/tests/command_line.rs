@@ -429,11 +429,60 @@ fn a_word_without_its_option_is_told_where_it_belongs() {
     for (words, code, tip) in [
         (&["converge", "web"][..], 43, "tip: policies are named with `--policy-name NAME,..`"),
         (&["grants", "check", "/etc/grants.toml"], 43, "tip: a file of grants is named with `--grants FILE`"),
+        (&["grants", "allow", "2026"], 43, "tip: a run is named with `--from-run ID`, the newest one with `--last`"),
+        (
+            &["policy", "new", "--from", "x", "web"],
+            43,
+            "tip: `wrun policy import DIR` makes policies of a Chef repository",
+        ),
+        (&["resources", "tem"], 43, "resource type `tem` does not exist; did you mean `template`?"),
+        (&["policy", "show", "--nosuch"], 43, "unexpected argument '--nosuch' found"),
         (&["policy", "show", &folder], 43, "hint: `wrun policy build` makes one of a policy's folder"),
         (&["node", "show", "n1"], 1, "hint: what follows is an attribute; the node is named with `--node-name`"),
         (&["agent", "status"], 1, "`systemctl enable --now wrun-agent` starts the service"),
     ] {
         let output = program.run(words).unwrap().expect_code(code).unwrap();
         assert!(output.text().contains(tip), "{}", output.text());
+        assert!(!output.text().contains("to pass "), "{}", output.text());
+        assert!(!tip.starts_with("tip") || !output.text().contains("Usage:"), "{}", output.text());
     }
+    let built = program.configuration().join("web");
+    fs::create_dir(&built).unwrap();
+    fs::write(built.join("web.wasm"), "").unwrap();
+    let output = program.run(&["policy", "show", &built.display().to_string()]).unwrap().expect_code(43).unwrap();
+    let hint = "hint: the artifact in it: wrun policy show [CONFIGURATION]/web/web.wasm";
+    assert!(output.text().contains(hint), "{}", output.text());
+}
+
+#[test]
+fn a_new_cookbook_with_another_name_than_its_policy_is_told() {
+    let program = Program::new().unwrap();
+    let new = |kind: &[&str], name: &str| {
+        let folder = program.configuration().join(kind.concat()).join(name).display().to_string();
+        program.run(&[&["policy", "new"], kind, &[&folder]].concat()).unwrap().expect_code(0).unwrap().stdout
+    };
+    let renamed = "its cookbook is called core_base, because code in Rust cannot have the name core";
+    assert!(new(&[], "core").contains(renamed));
+    assert!(!new(&["--ruby"], "core").contains("called"), "a cookbook in Ruby can have that name");
+    let renamed = "its cookbook is called web_front, because code in Ruby cannot have the name web-front";
+    assert!(new(&["--ruby"], "web-front").contains(renamed));
+}
+
+/// The turn of the only policy comes at once, so that what is wrong with its artifact is not told before.
+#[test]
+fn an_artifact_that_cannot_be_run_is_told_once_unless_other_policies_run_before() {
+    with_machine(|program, machine| {
+        let folder = program.configuration().join("policies");
+        fs::create_dir(&folder).unwrap();
+        ["bad", "worse"].iter().for_each(|name| fs::write(folder.join(format!("{name}.wasm")), "x").unwrap());
+        let grants = program.configuration().join("grants.toml").display().to_string();
+        fs::write(&grants, "[policy.bad]\n[policy.worse]\n").unwrap();
+        let (root, folder) = (machine.root().path().display().to_string(), folder.display().to_string());
+        for (policies, times) in [("worse", 1), ("bad,worse", 2)] {
+            let arguments = ["converge", "--root", &root, "-N", "n1", "--policies", &folder, "--grants", &grants];
+            let more = ["--policy-name", policies, "--keep-going"];
+            let output = program.run_in(machine, &[&arguments[..], &more].concat()).unwrap().expect_code(1).unwrap();
+            assert_eq!(output.text().matches("/worse.wasm is not a policy").count(), times, "{}", output.text());
+        }
+    });
 }

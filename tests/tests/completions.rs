@@ -85,6 +85,9 @@ fn runs_attributes_and_policies_are_offered_in_real_shells() {
             (&["converge", "--policy-name", ""], &["core", "mail", "web"]),
             (&["converge", "--policy-name", "core,w"], &["core,web"]),
             (&["grants", "allow", "--last", "--policy-name", "web,ma"], &["web,mail"]),
+            (&["converge", "--policy-name", "web,"], &["web,core", "web,mail"]),
+            (&["converge", "--policy-name", "web,web"], &[]),
+            (&["resources", "tem"], &["template"]),
             (&["policy", "show", "we"], &["web", "web.file"]),
             (&["policy", "show", "--policy", "c"], &["core"]),
         ] {

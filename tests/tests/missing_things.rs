@@ -110,8 +110,8 @@ fn errors_say_what_is_there_and_what_would_bring_what_is_not() {
     let ran = shop.run("cookbooks", &[&asked[..], &["--environments", "@environments"]].concat());
     assert_eq!(ran["outcome"], "success", "{ran:#}");
     let remembered = format!(
-        "the node n1 remembers the environment \"production\" from an earlier run; `--environment _default` runs without \
-         one, and the node remembers that\nbesides, {option}"
+        "the node n1 remembers the environment \"production\" from an earlier run; {option}; `--environment _default` runs \
+         without one, and the node remembers that"
     );
     check(shop.failed("cookbooks", &["--run-list", "recipe[nginx]"]), "EnvironmentNotFound", &remembered);
     let ran = shop.run("cookbooks", &["--run-list", "recipe[nginx]", "-E", "_default"]);

@@ -223,7 +223,7 @@ fn an_attribute_of_a_failed_run_is_told_to_be_lost() {
     // A dry run saves nothing and is not meant.
     let _ = cook(&program, recipe, &["--why-run"]).expect_code(0).unwrap();
     let hint =
-        format!("hint: its cookbooks failed in the last run, {id}; attributes that a failed policy set are not saved");
+        format!("hint: policy solo failed in the last run, {id}; attributes that a failed policy set are not saved");
     for command in [["node", "explain", "web.port"], ["node", "show", "web.port"]] {
         let said = program.run(&command).unwrap().expect_code(1).unwrap();
         assert!(said.stderr.contains(&hint), "{}", said.text());

@@ -75,7 +75,7 @@ fn the_literal_needs_of_the_rest_are_told_and_can_be_added() {
   actions of custom resources, which are not looked at: site_page
 ";
     assert!(shown.contains(told), "{shown}");
-    assert!(shown.contains("denied, see above (site/recipes/default.rb:2)"), "{shown}");
+    assert!(shown.contains("denied, see above: site/recipes/default.rb:2"), "{shown}");
     // In JSON.
     let run = parsed(&bench.run(&machine, &["converge"], &["--why-run", "--format", "json"]).expect_code(1).unwrap());
     let unseen = &run["unseen_recipes"][0];

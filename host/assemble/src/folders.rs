@@ -28,6 +28,7 @@ use node::layers::Layer;
 use node::object::{JsonAttributes, NodeObject, ObjectError, PolicyStart, is_policys_own};
 use node::run_list::RunList;
 use pollster::block_on;
+use report::FOLDERS_POLICY;
 use resolve::asked_run_lists::OVERRIDE_OPTION;
 use resolve::cookbook_choice::{ChoiceError, KnownCookbook};
 use resolve::repository::{Repository, ResolveError, resolve};
@@ -35,9 +36,6 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// The name of the policy's table in the grants for cookbooks that are run from folders.
-pub const POLICY: &str = "solo";
 
 /// The content of the folders, as far as it can be read without a guest.
 pub(crate) struct FolderInput {
@@ -134,7 +132,7 @@ impl FolderInput {
         let names: Vec<_> = chosen.names().map(str::to_owned).collect();
         let places = names.iter().filter_map(|name| Some((name.clone(), chosen.place(name)?.display().to_string())));
         let places = places.collect();
-        let grants = all_grants.policy(POLICY, &names);
+        let grants = all_grants.policy(FOLDERS_POLICY, &names);
         let data = DataFolders {
             data_bags: self.data_bags,
             nodes: given.nodes.clone(),
@@ -151,11 +149,11 @@ impl FolderInput {
             gems: Arc::new(gems),
             data: Arc::new(data),
         };
-        run_host.sources.insert(POLICY.to_owned(), Source::Folders(folders));
-        run_host.grants.insert(POLICY.to_owned(), grants);
+        run_host.sources.insert(FOLDERS_POLICY.to_owned(), Source::Folders(folders));
+        run_host.grants.insert(FOLDERS_POLICY.to_owned(), grants);
         let policy = PolicyInput {
             file_cache: None,
-            name: POLICY.to_owned(),
+            name: FOLDERS_POLICY.to_owned(),
             revision: String::new(),
             artifact: String::new(),
             cookbooks: resolved.cookbooks.into_iter().map(|cookbook| (cookbook.name, cookbook.version)).collect(),
@@ -246,11 +244,11 @@ impl FolderInput {
                 raised(message).and_hint(self.roles.hint(first, "--roles"))
             }
             ResolveError::NoSuchEnvironment { name } => {
-                let failure = match &self.environment {
-                    None => raised(message).and_hint(hints::remembered(&name, &self.node)),
-                    Some(_) => raised(message),
-                };
-                failure.and_hint(self.environments.hint(&name, "--environments"))
+                let hint = self.environments.hint(&name, "--environments");
+                raised(message).and_hint(match &self.environment {
+                    None => hints::remembered(&name, &self.node, &hint),
+                    Some(_) => hint,
+                })
             }
             ResolveError::Choice(ChoiceError::Missing(missing)) => {
                 let names = known.keys().map(String::as_str);
@@ -301,14 +299,14 @@ fn asking<Got>(
     run_host: &mut AssembledHost<'_>,
     about: impl FnOnce(&mut Ask<'_>) -> Got,
 ) -> Got {
-    run_host.sources.insert(POLICY.to_owned(), Source::Folders(folders));
-    let grants: Arc<PolicyGrants> = all_grants.policy(POLICY, &[]);
-    run_host.grants.insert(POLICY.to_owned(), grants);
-    let input = PolicyInput { name: POLICY.to_owned(), ..PolicyInput::default() };
+    run_host.sources.insert(FOLDERS_POLICY.to_owned(), Source::Folders(folders));
+    let grants: Arc<PolicyGrants> = all_grants.policy(FOLDERS_POLICY, &[]);
+    run_host.grants.insert(FOLDERS_POLICY.to_owned(), grants);
+    let input = PolicyInput { name: FOLDERS_POLICY.to_owned(), ..PolicyInput::default() };
     let (account, stop) = (run_host.account(&input), run_host.stop.clone());
     let mut opened = run_host.open(&input, &account);
     let mut questions = match &mut opened {
-        Ok(instance) => Ok(Questions::new(instance, POLICY, Arc::new(BuiltinTypes), account, stop)),
+        Ok(instance) => Ok(Questions::new(instance, FOLDERS_POLICY, Arc::new(BuiltinTypes), account, stop)),
         Err(failure) => Err(failure.clone()),
     };
     let got = about(&mut |question| match &mut questions {

@@ -1,13 +1,12 @@
 //! Checks grants for faults that a run does not report, such as unused rules.
 
-use crate::folders::POLICY as FOLDERS_POLICY;
 use crate::records::Records;
 use crate::settings::Settings;
 use crate::unseen::known_facts;
 use artifact::Manifest;
 use author::check::grant_keys;
 use grants::{Grants, GrantsError, Needs, PolicyGrants};
-use report::Record;
+use report::{FOLDERS_POLICY, Record};
 use schema::reference;
 use state::StateError;
 use std::collections::{BTreeMap, BTreeSet};
@@ -265,7 +264,7 @@ struct Kept {
 
 impl Kept {
     fn add(&mut self, record: &Record, name: &str) {
-        let Some(policy) = record.policy_that_ran(name, FOLDERS_POLICY) else { return };
+        let Some(policy) = record.policy_that_ran(name) else { return };
         self.runs += 1;
         let Some(asked) = record.asked(name) else { return };
         self.complete += usize::from(asked.is_complete);
@@ -278,10 +277,7 @@ impl Kept {
 
     /// Adds the possible requests that a survey of this artifact found. `artifact` is empty for cookbooks in folders.
     fn add_survey(&mut self, survey: &Record, name: &str, artifact: &str) {
-        let surveyed = survey.policies().into_iter().find(|policy| match policy.name {
-            Some(policy_name) => policy_name == name,
-            None => name == FOLDERS_POLICY,
-        });
+        let surveyed = survey.policies().into_iter().find(|policy| policy.shown_name() == name);
         if surveyed.is_some_and(|policy| policy.json()["artifact"].as_str().unwrap_or_default() == artifact)
             && let Some(asked) = survey.asked(name)
         {

@@ -1,10 +1,10 @@
 //! Finds misspelt names of policies. A layer or a node may name a policy that never runs here, and without this check nobody
 //! would notice.
 
-use crate::folders::POLICY as FOLDERS_POLICY;
 use crate::grants_files::GrantsFiles;
 use crate::settings::Settings;
 use node::layers::Layer;
+use report::FOLDERS_POLICY;
 use std::collections::BTreeSet;
 use text::nearest;
 

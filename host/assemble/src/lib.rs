@@ -47,7 +47,6 @@ mod unseen;
 mod watchers;
 
 pub use error::AssembleError;
-pub use folders::POLICY as FOLDERS_POLICY;
 pub use grants_check::{GrantsCheck, hint_of_resource_type};
 pub use grants_files::{GrantsFiles, GrantsFilesError};
 

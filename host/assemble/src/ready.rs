@@ -18,13 +18,14 @@ use crate::settings::Settings;
 use crate::source::Source;
 use crate::unchanged::{Given, SkippedRun};
 use crate::watchers::Watchers;
-use crate::{artifacts, data, folders, native_cache, own_state, stand_in};
+use crate::{artifacts, data, native_cache, own_state, stand_in};
 use contract::{Event, LogLevel, LogSource, Moment, Observer, Stop};
 use converge::{PolicyReport, RunHost as _, RunOptions, RunReport};
 use grants::{Journal, Needs};
 use machine::guest::LeftOut;
 use node::object::NodeObject;
 use providers::Reboots;
+use report::FOLDERS_POLICY;
 use sandbox::{NativeCache, Sandbox};
 use serde_json::Value;
 use state::{LockRequest, RunFolder, RunId, StateDirectory, Unrecorded};
@@ -158,7 +159,7 @@ impl<'a> Assembly<'a> {
         };
         if let Some(folders) = &input.folders {
             let limits = sandbox::Limits::default();
-            sandbox.check(folders::POLICY, folders.runtime().component(), &limits)?;
+            sandbox.check(FOLDERS_POLICY, folders.runtime().component(), &limits)?;
         }
         let data = data::of_policies(settings)?;
         let ready = artifacts::make_ready(&mut input, data.as_ref(), &sandbox, settings, stop, notify)?;

@@ -3,7 +3,7 @@
 use crate::own_state;
 use crate::settings::Settings;
 use report::Record;
-use state::{NewestFirst, RunId, StateDirectory, StateError};
+use state::{Holder, NewestFirst, RunId, StateDirectory, StateError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -173,6 +173,17 @@ impl<'a> Records<'a> {
         Ok(Self { place: &settings.state_dir, own: own_state::records_folder(settings), is_hidden, runs })
     }
 
+    /// Returns the run that goes on now, or `None` if there is none or this user may not see it.
+    ///
+    /// # Errors
+    /// The lock's file cannot be opened or read.
+    pub fn running(&self) -> Result<Option<Holder>, StateError> {
+        match self.is_hidden {
+            true => Ok(None),
+            false => StateDirectory::open_existing(self.place)?.map_or(Ok(None), |state| state.running()),
+        }
+    }
+
     /// Returns a sentence if this user may not see some runs, with the user who may. Returns `None` if all can be seen.
     pub fn hidden(&self) -> Option<String> {
         self.is_hidden.then(|| unreadable(self.place))
@@ -272,16 +283,17 @@ impl<'a> Records<'a> {
         damaged
     }
 
-    /// Reads the record of a run by its whole identifier, or a file with a run's JSON.
+    /// Reads the record of a run by its identifier or the beginning of it, or a file with a run's JSON.
     ///
     /// # Errors
-    /// The file cannot be used, or the run has no record.
-    pub fn named(settings: &Settings, name: &str) -> Result<Record, RecordsError> {
+    /// The file cannot be used, several runs begin so, or the run has no record.
+    pub fn named(settings: &'a Settings, name: &str) -> Result<Record, RecordsError> {
         let path = Path::new(name);
         // A text with the form of an identifier never means a file, because anybody could have put a file of that name into
         // the current folder.
         let id = match RunId::parse(name) {
             Ok(id) => id,
+            Err(_) if RunId::may_begin_with(name) => return Self::find(settings)?.choose(Some(name), 0)?.finished(),
             Err(_) if path.is_file() => return of_file(path),
             Err(error) => return Err(error.into()),
         };

@@ -28,7 +28,7 @@ pub use events::{Event, GuestEvent, LogLevel, LogSource, NOTHING_CONDITIONAL, Ob
 pub use failure::{Excerpt, Failure, GuestLost, LostRecipe, Outcome, Place, Raised, Resolved};
 pub use providers::{
     Certainty, Change, Child, ChildRow, CommandLine, CommandTest, Composition, Expected, Fingerprint, GuardResult,
-    Known, Memory, Part, PartStatus, Prepared, Providers, Shared, SharedLine, Types, ValueChange, Wanted,
+    Known, Memory, Part, PartStatus, Prepared, Providers, Purpose, Shared, SharedLine, Types, ValueChange, Wanted,
 };
 pub use run::{
     ActionRecord, Amendment, AttributeChange, BUILTIN_PREFIX, CommandEffect, Context, ContextId, Declaration, Due,

@@ -18,12 +18,11 @@ pub trait Providers: Send {
     fn prepare(&mut self, wanted: &Wanted<'_>) -> Result<Prepared<Self::Plan>, Raised>;
 
     /// Returns the parts of an action of a composite type; see [`Types::is_composite`]. Never changes anything. The runner
-    /// declares the children and converges them inside the action. For a survey, returns all parts that the action could
-    /// have, independent of the machine's present state.
+    /// declares the children and converges them inside the action.
     ///
     /// # Errors
-    /// The properties are invalid, or the machine cannot be read.
-    fn compose(&mut self, _wanted: &Wanted<'_>, _is_survey: bool) -> Result<Composition, Raised> {
+    /// The properties are invalid, or the machine cannot be read; or a grant is missing, unless this is a question.
+    fn compose(&mut self, _wanted: &Wanted<'_>, _purpose: Purpose) -> Result<Composition, Raised> {
         Ok(Composition::default())
     }
 
@@ -113,6 +112,18 @@ pub trait Providers: Send {
     fn pause(&mut self, seconds: u32);
 }
 
+/// The reason why the parts of an action are requested.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// They are converged, or planned in a dry run.
+    Action,
+    /// A survey: all parts that the action could have, whatever the machine's present state is.
+    Survey,
+    /// A question about an action that was denied something: the parts that it would have with all grants. A missing grant
+    /// is recorded and ends nothing, and what the policy may not read counts as absent. Nobody converges these parts.
+    Question,
+}
+
 /// The parts of an action of a composite type.
 #[derive(Debug, Default)]
 pub struct Composition {
@@ -129,7 +140,7 @@ pub struct Composition {
 }
 
 /// A resource that the host declares as a part of an action.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Child {
     /// The resource, with the host as its guest.
     pub declaration: Declaration,

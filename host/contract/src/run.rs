@@ -65,6 +65,8 @@ pub struct Run {
     survey: bool,
     /// True while the guest loads its code or compiles a recipe, which a signal ends at once.
     compiling: bool,
+    /// True once all recipes are compiled and the resources converge.
+    converges: bool,
     /// The actions of resources that a survey has already run.
     surveyed: HashSet<(ResourceId, String)>,
     /// The events to which the guest has subscribed.
@@ -156,6 +158,8 @@ pub struct RunResults {
     pub recipes: Vec<String>,
     /// The policy's reads of values that are not its own.
     pub reads: Reads,
+    /// True if all recipes were compiled and the resources began to converge.
+    pub converged: bool,
 }
 
 impl Run {
@@ -263,7 +267,7 @@ impl Run {
 
     /// Ends the run and returns its results for the report.
     pub fn into_results(self) -> RunResults {
-        let Self { records, writes, commands, ended_recipes, recipes, reads, .. } = self;
-        RunResults { records, writes, commands, ended_recipes, recipes, reads }
+        let Self { records, writes, commands, ended_recipes, recipes, reads, converges, .. } = self;
+        RunResults { records, writes, commands, ended_recipes, recipes, reads, converged: converges }
     }
 }

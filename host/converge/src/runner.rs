@@ -105,7 +105,7 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
     /// # Errors
     /// The failure, or all of them if delayed notifications failed too.
     pub async fn converge(&mut self) -> Outcome {
-        self.run.expect_records();
+        self.run.begin_converge();
         self.providers.begin_converge();
         let heard = self.run.happened(|parts| Some(Event::CompileFinished { resources: parts.resources.len() }));
         self.hand_over(heard).await;

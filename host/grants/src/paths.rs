@@ -103,7 +103,8 @@ impl PolicyGrants {
             Ok(GrantedTree(path.into()))
         } else {
             let reason = "the grant does not cover all that is below it".to_owned();
-            Err(self.refuse_with(capability, path, below, Some(reason)))
+            self.refused(self.refuse_with(capability, path, below, Some(reason)))?;
+            Ok(GrantedTree(path.into()))
         }
     }
 

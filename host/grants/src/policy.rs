@@ -100,6 +100,7 @@ impl Grants {
             homes: Arc::clone(&self.homes),
             silent: false,
             hiding: false,
+            asking: false,
             verified: Arc::default(),
         })
     }
@@ -171,6 +172,8 @@ pub struct PolicyGrants {
     silent: bool,
     /// True if read paths, addresses and mounts are not recorded.
     hiding: bool,
+    /// True if a refusal is recorded, and the check succeeds nevertheless; see [`PolicyGrants::asking`].
+    asking: bool,
     /// The path of new content that the policy's own code verifies now, before it is put in place.
     verified: Arc<Mutex<Option<String>>>,
 }
@@ -194,6 +197,23 @@ impl PolicyGrants {
     #[must_use]
     pub fn hiding(&self) -> Self {
         Self { hiding: true, ..self.clone() }
+    }
+
+    /// Returns the same rules for a question about an account: a refused user, group or managed path is recorded, and the check
+    /// succeeds nevertheless, so that one question finds all that is missing. Only for a plan that nobody carries out. What
+    /// may be read and run is decided as always.
+    #[must_use]
+    pub fn asking(&self) -> Self {
+        Self { asking: true, ..self.clone() }
+    }
+
+    /// Returns a refusal as the outcome of a check.
+    pub(crate) fn refused(&self, denied: Denied) -> Result<(), Denied> {
+        let is_asked = matches!(
+            denied.capability,
+            Capability::Users | Capability::Groups | Capability::Paths | Capability::PrivilegedPaths
+        );
+        if self.asking && is_asked { Ok(()) } else { Err(denied) }
     }
 
     /// Allows the policy to read this resolved path from now on: its own staged content, which `verify` blocks read before it
@@ -242,7 +262,9 @@ impl PolicyGrants {
 
     /// Adds a user's home, for all policies of the run: from now on, rules with wildcards do not cover hidden names in it.
     pub fn learn_home(&self, home: &str) {
-        self.homes.add(home);
+        if !self.asking {
+            self.homes.add(home);
+        }
     }
 
     /// Returns the name of the policy that the grants are for.
@@ -332,12 +354,12 @@ impl PolicyGrants {
                 let reason = format!("{} refuses it: `{}`", self.line(rule.line), rule.text);
                 // An exact rule would override a wider one, but not an exact rule that refuses.
                 let value = Some(literal_entry(shown)).filter(|_| !rule.pattern.is_exact());
-                return Err(self.refuse_with(capability, shown, value, Some(reason)));
+                return self.refused(self.refuse_with(capability, shown, value, Some(reason)));
             }
             Verdict::TooWide(rule, why) => Some(why.reason(&rule.text, &self.line(rule.line))),
             Verdict::Unheard => None,
         };
-        Err(self.refuse(capability, shown, shown, reason))
+        self.refused(self.refuse(capability, shown, shown, reason))
     }
 
     /// Returns the place of a rule of this policy, for messages.

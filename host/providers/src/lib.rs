@@ -34,7 +34,7 @@ pub use standing::{elevated_accounts, homes, places_of_administrators};
 
 use contract::{
     Account, Certainty, Change, Claim, CommandTest, Composition, Declaration, ErrorKind, GuardResult, Known, LogLevel,
-    Part, Prepared, Property, Providers, Raised, SystemError, Wanted,
+    Part, Prepared, Property, Providers, Purpose, Raised, SystemError, Wanted,
 };
 use foreseen::Outcomes;
 use machine::command::{self, Commands};
@@ -294,9 +294,9 @@ impl Providers for MachineProviders {
         Ok(Prepared::new(plan, changes, certainty))
     }
 
-    fn compose(&mut self, wanted: &Wanted<'_>, is_survey: bool) -> Result<Composition, Raised> {
+    fn compose(&mut self, wanted: &Wanted<'_>, purpose: Purpose) -> Result<Composition, Raised> {
         let Some(composite) = composite::find(&wanted.declaration.kind) else { return Ok(Composition::default()) };
-        self.look(wanted, |view| composite.compose(wanted, &mut composite::Machine { view, is_survey }))
+        self.look(wanted, |view| composite.compose(wanted, &mut composite::Machine::new(view, purpose)))
     }
 
     fn needs(&mut self, wanted: &Wanted<'_>, property: &str) -> Result<bool, Raised> {

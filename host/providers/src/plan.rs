@@ -304,6 +304,11 @@ pub(crate) struct View<'a> {
 }
 
 impl View<'_> {
+    /// Calls a function with a view for a question about an account; see [`PolicyGrants::asking`].
+    pub(crate) fn asking<T>(&mut self, look: impl FnOnce(&mut View<'_>) -> T) -> T {
+        look(&mut View { grants: &self.grants.asking(), caches: &mut *self.caches, ..*self })
+    }
+
     /// Users and groups of the root.
     pub(crate) fn users(&mut self) -> &mut Users {
         self.caches.users.refresh(self.root);

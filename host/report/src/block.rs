@@ -45,6 +45,9 @@ pub enum End {
     Wrapped,
     /// Its end is cut off: wrapped source code could be misread.
     Cut,
+    /// It goes on in the next rows, below its own beginning of so many columns, with the sign of a margin before it: source
+    /// code that is shown whole, wherever in the line the error is.
+    Folded(usize),
     /// It is not changed, because people copy it from the screen.
     Verbatim,
 }
@@ -73,6 +76,13 @@ impl Block {
     #[must_use]
     pub fn code(mut self, tone: Tone, line: impl Into<String>) -> Self {
         self.0.push(Line { tone, text: line.into(), end: End::Cut });
+        self
+    }
+
+    /// Adds the line of source code that an error is in. `head` is the number of columns before the sign of its margin.
+    #[must_use]
+    pub fn whole_code(mut self, tone: Tone, head: usize, line: impl Into<String>) -> Self {
+        self.0.push(Line { tone, text: line.into(), end: End::Folded(head) });
         self
     }
 

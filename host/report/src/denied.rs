@@ -1,7 +1,8 @@
 //! Collects the denials of a run, with the lines of code that asked.
 
 use crate::error;
-use converge::{PolicyOutcome, RunReport};
+use contract::Status;
+use converge::{PolicyOutcome, PolicyReport, RunReport};
 use grants::{Denial, Journal};
 
 /// Returns the denials of a run, and the number of those that were not kept.
@@ -23,4 +24,27 @@ pub fn of(report: &RunReport, journal: &Journal) -> (Vec<Denial>, usize) {
         by.cookbook = place.cookbook.or_else(|| by.cookbook.take());
     }
     (denials, left_out)
+}
+
+/// Tells whether a run may not have asked for everything that its policies need, because denials or other failures ended it
+/// before.
+pub fn is_cut_short(report: &RunReport) -> bool {
+    report.policies.iter().any(ends_early)
+}
+
+fn ends_early(policy: &PolicyReport) -> bool {
+    // The code of a type of the policy's own ends with the first failure inside it. Others are asked for all that they need.
+    let is_own_type = |kind: &str| schema::find(kind).is_none();
+    match policy.outcome {
+        PolicyOutcome::Succeeded => false,
+        PolicyOutcome::NotRun => true,
+        PolicyOutcome::Failed(_) => {
+            let is_unseen = |status: Status, has_failed: bool, kind: &str| match has_failed {
+                true => is_own_type(kind),
+                false => status == Status::Unprocessed,
+            };
+            let mut records = policy.records.iter();
+            !policy.converged || records.any(|one| is_unseen(one.status, one.failure.is_some(), &one.kind))
+        }
+    }
 }

@@ -42,5 +42,5 @@ pub use difference::Difference;
 pub use kept_log::KeptLog;
 pub use new_thing::{NewThing, shortened};
 pub use outline::Outline;
-pub use record::{AskedFor, FailedPolicies, Record, RecordError, RecordedPolicy, status};
+pub use record::{AskedFor, FOLDERS_POLICY, Record, RecordError, RecordedPolicy, status};
 pub use words::{by_code, place, ran, would};

@@ -106,9 +106,13 @@ pub fn names_place(sentence: &str, place: &str) -> bool {
 /// Adds a failed policy that ended with a denial. The block of denials has its details.
 fn told_above(block: Block, error: &Value) -> Block {
     let (raised, declared) = places(error);
-    let at = declared.or(raised).map(|place| format!(" ({place})")).unwrap_or_default();
-    let resource = resource(&error["resource"]).map(|resource| format!(" in {resource}")).unwrap_or_default();
-    block.line(Tone::Error, format!("{MARGIN}denied, see above{resource}{at}"))
+    let place = declared.or(raised);
+    let what = match (resource(&error["resource"]), place) {
+        (Some(resource), Some(place)) => format!(": {resource} ({place})"),
+        (Some(only), None) | (None, Some(only)) => format!(": {only}"),
+        (None, None) => String::new(),
+    };
+    block.line(Tone::Error, format!("{MARGIN}denied, see above{what}"))
 }
 
 /// Adds a failed policy with its error.
@@ -192,9 +196,11 @@ fn shows_line(sentence: &str, number: Option<u64>) -> bool {
 fn with_excerpt(block: Block, excerpt: &Value) -> Block {
     excerpt["lines"].as_array().into_iter().flatten().fold(block, |block, line| {
         let (number, text) = (line[0].as_u64().unwrap_or(0), line[1].as_str().unwrap_or_default());
-        let is_it = excerpt["line"].as_u64() == Some(number);
-        let (mark, tone) = if is_it { (">", Tone::Error) } else { (" ", Tone::Quiet) };
-        block.code(tone, format!("{MARGIN}{mark} {number:>4} | {text}"))
+        let head = |mark: &str| format!("{MARGIN}{mark} {number:>4} ");
+        match excerpt["line"].as_u64() == Some(number) {
+            true => block.whole_code(Tone::Error, head(">").len(), format!("{}| {text}", head(">"))),
+            false => block.code(Tone::Quiet, format!("{}| {text}", head(" "))),
+        }
     })
 }
 

@@ -18,6 +18,9 @@ const DIGITS: usize = 12;
 /// The statuses of actions that had nothing to do.
 const QUIET: [&str; 2] = ["up-to-date", "skipped"];
 
+/// The name of the policy that cookbooks in folders make up: in the grants, in the state, and in what people read of a run.
+pub const FOLDERS_POLICY: &str = "solo";
+
 /// The record of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record(Value);
@@ -50,15 +53,6 @@ pub struct RecordedPolicy<'a> {
     /// The policy's name. A run of cookbooks in folders has one policy without a name.
     pub name: Option<&'a str>,
     part: &'a Value,
-}
-
-/// The policies that failed in a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FailedPolicies<'a> {
-    /// The cookbooks of a run from folders.
-    Cookbooks,
-    /// The names of the failed policies, in the order of the run.
-    Named(Vec<&'a str>),
 }
 
 impl Record {
@@ -162,22 +156,18 @@ impl Record {
         }
     }
 
-    /// Returns the part of a policy that began to run. `of_folders` is the name for cookbooks in folders.
-    pub fn policy_that_ran(&self, name: &str, of_folders: &str) -> Option<RecordedPolicy<'_>> {
-        self.policies().into_iter().find(|policy| match policy.name {
-            Some(policy_name) => policy_name == name && policy.outcome() != "not-run",
-            None => name == of_folders,
-        })
+    /// Returns the part of a policy that began to run.
+    pub fn policy_that_ran(&self, name: &str) -> Option<RecordedPolicy<'_>> {
+        self.policies().into_iter().find(|policy| policy.shown_name() == name && policy.outcome() != "not-run")
     }
 
-    /// Returns the policies that failed, or `None` if none did.
-    pub fn failed_policies(&self) -> Option<FailedPolicies<'_>> {
-        if self.is_of_folders() {
-            return self.has_failed().then_some(FailedPolicies::Cookbooks);
-        }
-        let policies = self.policies().into_iter().filter(|policy| policy.part["error"].is_object());
-        let names: Vec<_> = policies.filter_map(|policy| policy.name).collect();
-        if names.is_empty() { None } else { Some(FailedPolicies::Named(names)) }
+    /// Returns the names of the policies that failed, in the order of the run.
+    pub fn failed_policies(&self) -> Vec<&str> {
+        let has_failed = |policy: &RecordedPolicy<'_>| match policy.name {
+            Some(_) => policy.part["error"].is_object(),
+            None => self.has_failed(),
+        };
+        self.policies().into_iter().filter(has_failed).map(|policy| policy.shown_name()).collect()
     }
 
     /// Returns the denials of the run.
@@ -248,9 +238,9 @@ impl Record {
 }
 
 impl<'a> RecordedPolicy<'a> {
-    /// Returns the policy's name, or the words for cookbooks in folders.
+    /// Returns the policy's name, or [`FOLDERS_POLICY`] for cookbooks in folders.
     pub fn shown_name(&self) -> &'a str {
-        self.name.unwrap_or("(cookbooks in folders)")
+        self.name.unwrap_or(FOLDERS_POLICY)
     }
 
     /// Returns the policy's part of the record.
@@ -323,11 +313,11 @@ mod tests {
     fn cookbooks_in_folders_are_one_policy_without_a_name() {
         let of_folders = record(json!({ "outcome": "failure", "resources": [{ "status": "updated" }] }));
         assert!(of_folders.is_of_folders());
-        let ran = of_folders.policy_that_ran("solo", "solo").unwrap();
-        assert_eq!((ran.name, ran.shown_name(), ran.is_busy()), (None, "(cookbooks in folders)", true));
-        assert!(of_folders.policy_that_ran("web", "solo").is_none());
-        assert_eq!(of_folders.failed_policies(), Some(FailedPolicies::Cookbooks));
-        assert_eq!(record(json!({ "outcome": "success" })).failed_policies(), None);
+        let ran = of_folders.policy_that_ran(FOLDERS_POLICY).unwrap();
+        assert_eq!((ran.name, ran.shown_name(), ran.is_busy()), (None, "solo", true));
+        assert!(of_folders.policy_that_ran("web").is_none());
+        assert_eq!(of_folders.failed_policies(), [FOLDERS_POLICY]);
+        assert!(record(json!({ "outcome": "success" })).failed_policies().is_empty());
     }
 
     #[test]
@@ -338,9 +328,9 @@ mod tests {
                 { "name": "b", "outcome": "not-run" },
             ],
         }));
-        assert!(run.policy_that_ran("a", "solo").is_some_and(|policy| !policy.is_busy()));
-        assert!(run.policy_that_ran("b", "solo").is_none() && run.policy_that_ran("solo", "solo").is_none());
-        assert_eq!(run.failed_policies(), Some(FailedPolicies::Named(vec!["a"])));
+        assert!(run.policy_that_ran("a").is_some_and(|policy| !policy.is_busy()));
+        assert!(run.policy_that_ran("b").is_none() && run.policy_that_ran("solo").is_none());
+        assert_eq!(run.failed_policies(), ["a"]);
     }
 
     #[test]

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::folder::Folder;
 use crate::{
-    AgentFolder, ChangeLock, LockRequest, Outbox, RunFolder, RunId, RunLock, StateError, WaitingChange, agent, changes,
-    good_runs, lock, nodes, pending, runs,
+    AgentFolder, ChangeLock, Holder, LockRequest, Outbox, RunFolder, RunId, RunLock, StateError, WaitingChange, agent,
+    changes, good_runs, lock, nodes, pending, runs,
 };
 
 /// The default path of the state directory.
@@ -54,6 +54,14 @@ impl StateDirectory {
     /// the request was stopped.
     pub fn lock(&self, request: LockRequest<'_>) -> Result<RunLock, StateError> {
         lock::take(&self.folder, request)
+    }
+
+    /// Returns the run that goes on now, as it has described itself, or `None`. A dry run takes no lock, so it does not count.
+    ///
+    /// # Errors
+    /// The lock's file cannot be opened or read.
+    pub fn running(&self) -> Result<Option<Holder>, StateError> {
+        lock::running(&self.folder)
     }
 
     /// Returns the saved node object, or `None` if it was never saved.

@@ -48,6 +48,9 @@ pub struct Holder {
     pub command: String,
     /// The time when it began, as RFC 3339 text in UTC.
     pub began: String,
+    /// The name that its record will have. `None`: it is not a run, or has not got so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
 }
 
 impl fmt::Display for Holder {
@@ -60,8 +63,9 @@ impl fmt::Display for Holder {
 #[derive(Debug)]
 pub struct RunLock {
     folder: Arc<Folder>,
-    // Closing the file releases the lock.
-    _file: File,
+    /// The file of the lock, open. Closing it releases the lock.
+    file: File,
+    holder: Holder,
 }
 
 impl RunLock {
@@ -101,12 +105,16 @@ impl RunLock {
         changes::set_aside(&self.folder, node)
     }
 
-    /// Returns the folder for the record of a run that began at this time.
+    /// Returns the folder for the record of a run that began at this time, and names the run in the lock's file.
     ///
     /// # Errors
-    /// The system has no randomness for its name.
+    /// The system has no randomness for its name, or the lock's file cannot be written.
     pub fn run_folder(&self, began: SystemTime) -> Result<RunFolder, StateError> {
-        Ok(RunFolder::new(Arc::clone(&self.folder), RunId::new(began)?))
+        let id = RunId::new(began)?;
+        let holder = Holder { run: Some(id.to_string()), ..self.holder.clone() };
+        introduce(&self.file, &holder)
+            .map_err(|source| StateError::system("write", &self.folder.path_of(FILE), source))?;
+        Ok(RunFolder::new(Arc::clone(&self.folder), id))
     }
 
     /// Removes all run records but the newest `keep`, and more of the oldest if all together are larger than `bytes`. The
@@ -168,8 +176,10 @@ pub(crate) fn take(folder: &Arc<Folder>, request: LockRequest<'_>) -> Result<Run
             Err(errno) => return Err(StateError::system("lock", &path, errno)),
         }
     }
-    introduce(&file, &request).map_err(|source| StateError::system("write", &path, source))?;
-    let lock = RunLock { folder: Arc::clone(folder), _file: file };
+    let failed = |source| StateError::system("write", &path, source);
+    let holder = described(&request).map_err(failed)?;
+    introduce(&file, &holder).map_err(failed)?;
+    let lock = RunLock { folder: Arc::clone(folder), file, holder };
     for name in [nodes::FOLDER, pending::FOLDER, good_runs::FOLDER] {
         if let Some(folder) = folder.open(name)? {
             folder.sweep()?;
@@ -178,17 +188,34 @@ pub(crate) fn take(folder: &Arc<Folder>, request: LockRequest<'_>) -> Result<Run
     Ok(lock)
 }
 
-/// Writes the new holder of the lock to the file.
-fn introduce(file: &File, request: &LockRequest<'_>) -> std::io::Result<()> {
+/// Describes the new holder of the lock.
+fn described(request: &LockRequest<'_>) -> std::io::Result<Holder> {
     let began = jiff::Timestamp::try_from(request.began).map_err(std::io::Error::other)?;
-    let holder = Holder {
+    Ok(Holder {
         pid: std::process::id(),
         command: request.command.chars().take(MAX_COMMAND).collect(),
         began: began.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-    };
-    let text = serde_json::to_vec(&holder)?;
+        run: None,
+    })
+}
+
+/// Writes the holder of the lock to the file.
+fn introduce(file: &File, holder: &Holder) -> std::io::Result<()> {
+    let text = serde_json::to_vec(holder)?;
     file.set_len(0)?;
     file.write_all_at(&text, 0)
+}
+
+/// Returns the run that holds the lock now, or `None` if none does. Other holders, such as a command that changes a node, do not
+/// count.
+pub(crate) fn running(folder: &Folder) -> Result<Option<Holder>, StateError> {
+    let Some(file) = folder.open_file(FILE)? else { return Ok(None) };
+    // The shared lock ends with this function. A run that begins meanwhile tries again.
+    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared) {
+        Err(Errno::WOULDBLOCK) => Ok(holder(folder)?.filter(|holder| holder.run.is_some())),
+        Ok(()) | Err(Errno::INTR) => Ok(None),
+        Err(errno) => Err(StateError::system("lock", &folder.path_of(FILE), errno)),
+    }
 }
 
 /// Returns the holder that the file names. Returns `None` if the lock has just been taken and the file is not written yet.

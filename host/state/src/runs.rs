@@ -50,17 +50,22 @@ impl RunId {
     /// # Errors
     /// It is not built as a run's name is.
     pub fn parse(text: &str) -> Result<Self, StateError> {
-        let fits = text.len() == Self::PATTERN.len()
-            && text.chars().zip(Self::PATTERN.chars()).all(|(character, pattern)| match pattern {
-                '9' => character.is_ascii_digit(),
-                'f' => character.is_ascii_digit() || matches!(character, 'a'..='f'),
-                other => character == other,
-            });
-        if fits {
+        if text.len() == Self::PATTERN.len() && Self::may_begin_with(text) {
             return Ok(Self(text.to_owned()));
         }
         let name = text.chars().take(100).collect();
         Err(StateError::BadName { name, of: "run id", why: "it should look like 20261121T124950.123Z-9f3c01ab" })
+    }
+
+    /// Tells whether a run's name may begin with a text, which is not empty.
+    #[must_use]
+    pub fn may_begin_with(text: &str) -> bool {
+        let fits = |(character, pattern): (char, char)| match pattern {
+            '9' => character.is_ascii_digit(),
+            'f' => character.is_ascii_digit() || matches!(character, 'a'..='f'),
+            other => character == other,
+        };
+        !text.is_empty() && text.len() <= Self::PATTERN.len() && text.chars().zip(Self::PATTERN.chars()).all(fits)
     }
 
     /// Returns the identifier as the name of the run's folder.

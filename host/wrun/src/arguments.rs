@@ -139,15 +139,47 @@ const CHEFS_OPTIONS: [(&[&str], &str); 6] = [
     (&["--recipe-url"], "unpack the archive, and name the cookbooks with `--cookbooks DIR`"),
 ];
 
-/// Commands without positional arguments, and the option that the user probably meant.
-const WITHOUT_WORDS: [(&str, &str); 3] = [
+/// Commands without positional arguments, and the option that the user probably meant. The first match counts.
+const WITHOUT_WORDS: [(&str, &str); 4] = [
+    ("wrun grants allow ", "a run is named with `--from-run ID`, the newest one with `--last`"),
     ("wrun converge ", "policies are named with `--policy-name NAME,..`"),
     ("wrun grants ", "a file of grants is named with `--grants FILE`"),
     ("wrun agent ", "options and policies of its runs are settings, or come after `--`"),
 ];
 
-/// Adds a tip to the error about an unknown argument: an option that only chef-client has, or a name without its option.
-fn with_tip(mut error: clap::Error) -> clap::Error {
+/// Options that a command does not have, and what does their work.
+const ELSEWHERE: [(&str, &str, &str); 1] =
+    [("wrun policy new ", "--from", "`wrun policy import DIR` makes policies of a Chef repository")];
+
+/// Improves the tips of an error, and leaves out what is no help beside a tip: the usage, and the advice to pass an unknown
+/// option as a value.
+fn with_tip(error: clap::Error) -> clap::Error {
+    let mut error = with_own_tip(error);
+    if error.kind() == ErrorKind::UnknownArgument
+        && let Some(ContextValue::StyledStrs(tips)) = error.get(ContextKind::Suggested)
+    {
+        let tips: Vec<_> = tips.iter().filter(|tip| !tip.to_string().starts_with("to pass ")).cloned().collect();
+        error.remove(ContextKind::Suggested);
+        if !tips.is_empty() {
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+        }
+    }
+    let tips = [
+        ContextKind::Suggested,
+        ContextKind::SuggestedArg,
+        ContextKind::SuggestedCommand,
+        ContextKind::SuggestedSubcommand,
+        ContextKind::SuggestedValue,
+    ];
+    if tips.into_iter().any(|kind| error.get(kind).is_some()) {
+        error.remove(ContextKind::Usage);
+    }
+    error
+}
+
+/// Adds a tip to the error about an unknown argument: an option that only chef-client or another command has, or a name without
+/// its option.
+fn with_own_tip(mut error: clap::Error) -> clap::Error {
     let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else { return error };
     if error.kind() != ErrorKind::UnknownArgument {
         return error;
@@ -155,7 +187,9 @@ fn with_tip(mut error: clap::Error) -> clap::Error {
     let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
     let of_chef = CHEFS_OPTIONS.iter().find(|(options, _)| options.contains(&given.as_str()));
     let of_word = WITHOUT_WORDS.iter().find(|(command, _)| !given.starts_with('-') && usage.contains(command));
-    if let Some(tip) = of_chef.map(|(_, tip)| *tip).or(of_word.map(|(_, tip)| *tip)) {
+    let elsewhere = ELSEWHERE.iter().find(|(command, option, _)| given == option && usage.contains(command));
+    let tips = [of_chef.map(|(_, tip)| *tip), elsewhere.map(|(.., tip)| *tip), of_word.map(|(_, tip)| *tip)];
+    if let Some(tip) = tips.into_iter().flatten().next() {
         error.remove(ContextKind::SuggestedArg);
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }

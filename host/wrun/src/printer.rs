@@ -29,6 +29,17 @@ fn style(tone: Tone) -> Style {
     }
 }
 
+/// Returns the tone of a line of a unified diff. `at` is its index from 0; the first two lines name the files.
+pub(crate) fn diff_tone(at: usize, line: &str) -> Tone {
+    match line.as_bytes().first() {
+        Some(b'-' | b'+') if at < 2 => Tone::Quiet,
+        Some(b'+') => Tone::Added,
+        Some(b'-') => Tone::Removed,
+        Some(b'@') => Tone::Hunk,
+        _ => Tone::Plain,
+    }
+}
+
 /// An error with a hint for the user.
 #[derive(Debug)]
 pub(crate) struct Hinted {
@@ -106,6 +117,7 @@ impl Printer {
             match end {
                 End::Wrapped => self.prose(tone, &text),
                 End::Cut => self.line(tone, &terminal::cut(&text)),
+                End::Folded(head) => self.line(tone, &terminal::folded(&text, head)),
                 End::Verbatim => self.line(tone, &text),
             }
         }
@@ -219,6 +231,16 @@ mod tests {
         let hinted = error_text(&Hinted::new(anyhow::anyhow!(forged), "wait").into());
         assert!(hinted.ends_with("\n    last\n\nhint: wait"), "{hinted}");
         assert_eq!(hinted.matches("\n\n").count(), 1, "{hinted}");
+    }
+
+    #[test]
+    fn the_head_of_a_diff_does_not_look_like_a_removed_line() {
+        let tones: Vec<_> = ["--- a", "+++ b", "@@ -1 +1 @@", "-x", "+y", " z"]
+            .into_iter()
+            .enumerate()
+            .map(|(at, line)| diff_tone(at, line))
+            .collect();
+        assert_eq!(tones, [Tone::Quiet, Tone::Quiet, Tone::Hunk, Tone::Removed, Tone::Added, Tone::Plain]);
     }
 
     #[test]

@@ -27,6 +27,9 @@ const COPIED: &str = "        ";
 /// The additional indentation of the further rows of a wrapped line.
 const HANGING: usize = 4;
 
+/// The most rows that one line of code is shown in. A cookbook chooses how long its lines are.
+const MAX_FOLDED: usize = 8;
+
 /// The replacement for a tab character. Wrapping needs a fixed width, which a tab does not have.
 const TAB: &str = "    ";
 
@@ -200,6 +203,36 @@ pub(crate) fn cut(line: &str) -> String {
     }
 }
 
+/// Breaks a line of code into rows of the terminal, at any letter. The further rows begin below `head` columns of the first one,
+/// with the sign of a margin. For pipes and files the line stays the same.
+pub(crate) fn folded(line: &str, head: usize) -> String {
+    match columns() {
+        Some(columns) => folded_to(&line.replace('\t', TAB), head, columns.max(NARROWEST)),
+        None => line.to_owned(),
+    }
+}
+
+fn folded_to(line: &str, head: usize, columns: usize) -> String {
+    let margin = format!("{}| ", " ".repeat(head));
+    let (mut rows, mut used) = (vec![String::new()], 0);
+    for character in line.chars() {
+        let width = textwrap::core::display_width(character.encode_utf8(&mut [0; 4]));
+        if used + width > columns && used > margin.len() {
+            if rows.len() == MAX_FOLDED {
+                rows.push(format!("{margin}\u{2026}"));
+                break;
+            }
+            rows.push(margin.clone());
+            used = margin.len();
+        }
+        used += width;
+        if let Some(row) = rows.last_mut() {
+            row.push(character);
+        }
+    }
+    rows.join("\n")
+}
+
 /// Returns the width of the terminal in columns, or `None` if standard output is not a terminal.
 pub(crate) fn columns() -> Option<usize> {
     if is_shown() { columns_of(io::stdout()) } else { None }
@@ -271,6 +304,11 @@ mod tests {
             "\u{4e2d}\u{4e2d}\u{4e2d}\u{4e2d}\n    \u{4e2d}\u{4e2d}\u{4e2d}\u{4e2d}\u{4e2d}\u{4e2d}\u{4e2d}",
         );
         check("a\tb", 20, "a    b");
+        let code = "    >   12 | raise 'one two'";
+        assert_eq!(folded_to(code, 11, 40), code);
+        assert_eq!(folded_to(code, 11, 22), "    >   12 | raise 'on\n           | e two'");
+        let cut = folded_to(&format!("> 1 | {}", "x".repeat(1000)), 4, 20);
+        assert!(cut.lines().count() == MAX_FOLDED + 1 && cut.ends_with("\n    | \u{2026}"), "{cut}");
         check("first\n\nthird", 20, "first\n\nthird");
         assert_eq!(shortened("execute[a]", 10), "execute[a]");
         assert_eq!(shortened("execute[ab] run", 10), "execute[a\u{2026}");

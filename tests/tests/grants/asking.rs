@@ -60,6 +60,65 @@ fn all_that_an_action_needs_is_told_in_one_run() {
             "apt_preference 'x' do\n  pin 'version 1'\n  pin_priority '700'\nend\n",
             &["paths /etc/apt/preferences.d", "paths /etc/apt/preferences.d/x.pref"],
         ),
+        // The first parts are looked at only with the grants for it.
+        (
+            "hostname 'web1' do\n  ipaddress '10.0.0.5'\nend\n",
+            &["commands /bin/hostname web1", "paths /etc/hostname", "paths /etc/hosts"],
+        ),
+        (
+            "swap_file '/srv/swap' do\n  size 1\n  persist true\n  swappiness 10\nend\n",
+            &[
+                "commands dd if=/dev/zero of=/srv/swap bs=1048576 count=1",
+                "commands mkswap -f /srv/swap",
+                "commands swapon /srv/swap",
+                "commands sysctl -w vm.swappiness=10",
+                "paths /etc/fstab",
+                "paths /etc/sysctl.d",
+                "paths /etc/sysctl.d/99-chef-vm.swappiness.conf",
+                "paths /srv/swap",
+            ],
+        ),
+        (
+            "apt_repository 'x' do\n  uri 'https://example.org/x'\n  key 'https://example.org/x.asc'\nend\n",
+            &[
+                "commands apt-cache gencaches",
+                "commands apt-get -q update",
+                "commands gpg %{path}",
+                "commands gpg --import --batch --yes --no-default-keyring --keyring /etc/apt/keyrings/x.gpg \
+                 /var/chef/cache/https___example_org_x_asc",
+                "download_hosts https://example.org",
+                "paths /etc/apt/apt.conf.d",
+                "paths /etc/apt/apt.conf.d/15update-stamp",
+                "paths /etc/apt/keyrings",
+                "paths /etc/apt/keyrings/x.gpg",
+                "paths /etc/apt/sources.list.d/x.list",
+                "paths /var/chef/cache/https___example_org_x_asc",
+                "paths /var/lib/apt/periodic",
+            ],
+        ),
+        ("sudo 'ops' do\n  users 'ann'\nend\n", &["paths /etc/sudoers.d", "paths /etc/sudoers.d/ops"]),
+        (
+            "kernel_module 'x' do\n  options ['a=1']\nend\n",
+            &[
+                "commands modprobe x",
+                "commands update-initramfs -u",
+                "paths /etc/modprobe.d/disable_x.conf",
+                "paths /etc/modprobe.d/options_x.conf",
+                "paths /etc/modules-load.d",
+                "paths /etc/modules-load.d/x.conf",
+            ],
+        ),
+        // Accounts.
+        (
+            "user 'deploy' do\n  uid 0\n  gid 'www'\n  home '/srv/deploy'\n  manage_home true\nend\n",
+            &["groups www", "paths /srv/deploy", "users deploy", "users root"],
+        ),
+        ("group 'ops' do\n  gid 0\nend\n", &["groups ops", "groups root"]),
+        // All actions of a resource.
+        (
+            "service 'x' do\n  start_command 'start x'\n  action %i(enable start)\nend\n",
+            &["commands start x", "services x"],
+        ),
         // Its path is known once the policy's code has run, which it does not for an action that is denied.
         ("file 'x' do\n  path lazy { raise 'computed' }\n  only_if 'a'\nend\n", &["commands a"]),
     ] {
@@ -92,6 +151,33 @@ fn a_run_that_was_denied_names_the_command_that_lists_all_denials() {
     assert!(secret.stdout.contains(told) && !secret.stdout.contains("s3cr3t"), "{}", secret.text());
 }
 
+/// Such a command is of no use where the run has listed everything.
+#[test]
+fn that_command_is_named_only_where_it_lists_more() {
+    for (recipe, has_more) in [
+        ("file '/srv/a'\n", false),
+        ("file '/srv/a' do\n  ignore_failure true\nend\nfile '/srv/b'\n", false),
+        ("swap_file '/srv/swap' do\n  size 1\nend\n", false),
+        ("file '/srv/a'\nfile '/srv/b'\n", true),
+        // A dry run does not run such a block, so that it lists no more.
+        ("ruby_block 'a' do\n  block { File.read('/srv/a') }\nend\n", false),
+        (
+            "class Thing < Chef::Resource\n  provides :thing\n  action(:run) { file('/srv/a'); file('/srv/b') }\nend\n\
+             thing 'x'\n",
+            true,
+        ),
+        ("File.read('/srv/a')\n", true),
+        ("file('/srv/a').run_action(:create)\nfile '/srv/b'\n", true),
+    ] {
+        let (bench, root) = (Bench::new(recipe), Root::new().unwrap());
+        let machine = root.machine(Network::Own).unwrap();
+        fs::write(bench.grants(), "").unwrap();
+        let run = bench.converge(&machine, &[]).expect_code(1).unwrap();
+        assert!(run.stdout.contains("denied:\n"), "{}", run.text());
+        assert_eq!(run.stdout.contains("A run stops at the first"), has_more, "{recipe}{}", run.text());
+    }
+}
+
 #[test]
 fn a_policy_that_was_not_in_the_run_is_an_error() {
     let (bench, root) = (Bench::new("file '/srv/a'\n"), Root::new().unwrap());
@@ -119,7 +205,13 @@ fn an_older_run_that_was_denied_something_is_named() {
     let said = bench.tool(&["grants", "allow", "--last", "--yes"]).expect_code(0).unwrap();
     let command = format!("wrun grants allow --from-run {older} --grants ");
     assert!(said.stderr.contains("nothing was denied in run ") && said.stderr.contains(&command), "{}", said.text());
-    let _done = bench.tool(&["grants", "allow", "--from-run", older, "--yes"]).expect_code(0).unwrap();
+    // The beginning of its name is enough, if no other run begins so.
+    let unknown = bench.tool(&["grants", "allow", "--from-run", "19", "--yes"]).expect_code(43).unwrap();
+    assert!(unknown.stderr.contains("begins with \"19\"; `wrun run list` lists the runs"), "{}", unknown.text());
+    let several = bench.tool(&["grants", "allow", "--from-run", "20", "--yes"]).expect_code(43).unwrap();
+    assert!(several.stderr.contains("several runs begin with \"20\"; say which: "), "{}", several.text());
+    let begun = &older[..older.len() - 3];
+    let _done = bench.tool(&["grants", "allow", "--from-run", begun, "--yes"]).expect_code(0).unwrap();
     // What the grants have by now is not named.
     let said = bench.tool(&["grants", "allow", "--last", "--yes"]).expect_code(0).unwrap();
     assert!(!said.stderr.contains("--from-run"), "{}", said.text());

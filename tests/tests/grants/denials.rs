@@ -115,9 +115,24 @@ fn a_denial_is_told_once_and_an_end_that_it_brought_names_it() {
         let row = shown.lines().position(|line| line.starts_with("solo  FAILED  ")).unwrap();
         let lines: Vec<_> = shown.lines().skip(row).collect();
         assert!(lines[0].ends_with(" s"), "{shown}");
-        assert_eq!(lines[1..], ["    denied, see above in file[/srv/a] create (site/recipes/default.rb:1)"], "{shown}");
+        assert_eq!(lines[1..], ["    denied, see above: file[/srv/a] create (site/recipes/default.rb:1)"], "{shown}");
         let suggests = shown.contains("`wrun grants suggest` with the same options lists that, too");
         assert_eq!(suggests, !more.is_empty(), "{shown}");
+    }
+}
+
+/// Code in Ruby hears of a denial as of an error of the system, which can have other causes.
+#[test]
+fn an_action_that_ruby_code_ends_with_a_denial_is_called_denied() {
+    for (guard, why) in [("shell_out('true').exitstatus == 0", ": denied"), ("raise Errno::EACCES, 'by itself'", "")] {
+        let recipe = format!("file '/srv/a' do\n  only_if {{ {guard} }}\nend\n");
+        let (bench, root) = (Bench::new(&recipe), Root::new().unwrap());
+        let machine = root.machine(Network::Own).unwrap();
+        fs::write(bench.grants(), "[policy.solo]\npaths = [\"/srv/a\"]\n").unwrap();
+        for (more, word) in [(&["--why-run"][..], "would fail"), (&[], "failed")] {
+            let run = bench.converge(&machine, more).expect_code(1).unwrap();
+            assert!(run.stdout.contains(&format!("file[/srv/a] action create ({word}{why})")), "{}", run.text());
+        }
     }
 }
 

@@ -149,19 +149,27 @@ fn no_line_is_torn_at_any_width() {
     }
 }
 
+/// Wherever in its line an error is, the line is shown whole.
 #[test]
-fn long_lines_of_an_excerpt_are_cut() {
-    let recipe = format!("# before, {LONG}\nraise 'stopped' # {LONG}\n");
+fn the_line_of_an_error_is_folded_and_its_neighbours_are_cut() {
+    let line = format!("log('{LONG}'); node['no']['such']");
+    let recipe = format!("# before, {LONG}\n{line}\n");
     let place = Place::new(&recipe);
     let mut terminal = place.terminal(60, &["--why-run"]);
     assert_eq!(terminal.end().unwrap().code(), Some(1));
     let rows = terminal.rows();
-    for (mark, line) in [("         1 | ", "# before"), ("    >    2 | ", "raise 'stopped' #")] {
-        let row = rows.iter().find(|row| row.starts_with(&format!("{mark}{line}"))).unwrap();
-        assert!(row.ends_with('\u{2026}') && row.chars().count() == 60, "{row:?}");
-    }
+    let shown = rows.join("\n");
+    let before = rows.iter().find(|row| row.starts_with("         1 | # before")).unwrap();
+    assert!(before.ends_with('\u{2026}') && before.chars().count() == 60, "{before:?}");
+    let (first, further) = ("    >    2 | ", "           | ");
+    let (_, from) = shown.split_once(first).unwrap();
+    let mut parts = from.lines().enumerate();
+    let parts = parts.by_ref().map_while(|(at, row)| if at == 0 { Some(row) } else { row.strip_prefix(further) });
+    // A screen's rows have no blanks at their end.
+    let without_blanks = |text: &str| text.split_whitespace().collect::<String>();
+    assert_eq!(without_blanks(&parts.collect::<String>()), without_blanks(&line), "{shown}");
     let plain = Place::new(&recipe).piped_alone(&["--why-run"]);
-    assert!(plain.contains(&format!("    >    2 | raise 'stopped' # {LONG}\n")), "{plain}");
+    assert!(plain.contains(&format!("{first}{line}\n")), "{plain}");
 }
 
 /// Whatever reads the output may draw on the terminal itself, as `less` does.
@@ -233,7 +241,7 @@ fn a_run_is_one_row_of_a_screen_of_80_columns() {
     assert_eq!(terminal.end().unwrap().code(), Some(0));
     let rows = terminal.rows();
     assert_eq!(rows.len(), 1, "{rows:?}");
-    assert!(rows[0].contains("  dry failed  1 change, 1 unknown, 1 fail  folders"), "{rows:?}");
+    assert!(rows[0].contains("  dry failed  1 change, 1 unknown, 1 fail  solo"), "{rows:?}");
     // Elsewhere there is room for all words.
     let plain = place.program.run(&["run", "list"]).unwrap().stdout;
     assert!(plain.contains("dry run, failure") && plain.contains("1 would fail (of 3)"), "{plain}");
@@ -341,4 +349,29 @@ fn commands_do_not_have_descriptors_that_wrun_inherited() {
     let said = String::from_utf8(command.output().unwrap().stdout).unwrap();
     let seen = fs::read_to_string(place.root.at("srv/seen").unwrap()).unwrap();
     assert!(seen.contains("Bad file descriptor") && !seen.contains("s3cr3t"), "{seen}{said}");
+}
+
+#[test]
+fn a_run_that_goes_on_is_listed_without_a_record() {
+    let place = Place::new("execute 'cat /srv/pipe'\n");
+    let listed = |more: &[&str]| place.program.run(&[&["run", "list"], more].concat()).unwrap().expect_code(0).unwrap();
+    let mut terminal = place.terminal(80, &[]);
+    terminal.wait_for("s] execute[cat /srv/pipe] run").unwrap();
+    let rows = listed(&[]).stdout;
+    assert!(rows.lines().count() == 1 && rows.contains("  running  ") && rows.contains("  process "), "{rows}");
+    let json: serde_json::Value = serde_json::from_str(&listed(&["-F", "json"]).stdout).unwrap();
+    assert!(json["runs"][0]["running"] == true && json["runs"][0]["outcome"].is_null(), "{json}");
+    place.release();
+    assert_eq!(terminal.end().unwrap().code(), Some(0));
+    let after = listed(&[]).stdout;
+    assert!(after.lines().count() == 1 && after.contains("  success  ") && after.contains("  solo"), "{after}");
+    assert_eq!(after.split(' ').next(), rows.split(' ').next());
+}
+
+#[test]
+fn a_warning_that_many_resources_bring_is_shown_once_and_counted() {
+    let place = Place::new("5.times { |at| file(\"/srv/#{at}\") { only_if { Chef::Log.warn('old'); false } } }\n");
+    let text = place.piped_alone(&[]);
+    assert_eq!(text.matches("[warn] old").count(), 1, "{text}");
+    assert!(text.contains("    [warn] 4 more like it: old\n"), "{text}");
 }

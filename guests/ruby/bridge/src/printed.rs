@@ -10,9 +10,11 @@ thread_local! {
     static UNFINISHED: RefCell<[Vec<u8>; 2]> = const { RefCell::new([Vec::new(), Vec::new()]) };
 }
 
-/// Appends printed text and writes the lines that it completes.
+/// Appends printed text and writes the lines that it completes. An unfinished line of the other channel was printed before it,
+/// so it is written first.
 pub(crate) fn take(channel: u32, text: &[u8]) {
     let (slot, level) = slot_and_level(channel);
+    flush_if(|other| other != slot);
     UNFINISHED.with_borrow_mut(|unfinished| {
         let Some(unfinished) = unfinished.get_mut(slot) else { return };
         for piece in text.split_inclusive(|byte| *byte == b'\n') {
@@ -31,10 +33,15 @@ pub(crate) fn take(channel: u32, text: &[u8]) {
 
 /// Writes unfinished lines. It runs before other log lines and before each turn of the host.
 pub(crate) fn flush() {
+    flush_if(|_| true);
+}
+
+fn flush_if(is_due: impl Fn(usize) -> bool) {
     UNFINISHED.with_borrow_mut(|both| {
         for (channel, unfinished) in (1..).zip(both) {
-            if !unfinished.is_empty() {
-                output::note(slot_and_level(channel).1, unfinished);
+            let (slot, level) = slot_and_level(channel);
+            if !unfinished.is_empty() && is_due(slot) {
+                output::note(level, unfinished);
                 unfinished.clear();
             }
         }

@@ -45,6 +45,8 @@ module Wrun
 
       def settle(&serve)
         $wrun = serve
+        # The bridge collects lines. It can keep the order of both streams only if Ruby itself holds nothing back.
+        $stdout.sync = true
         GC.start
         Process.warmup
       end

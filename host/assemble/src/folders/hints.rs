@@ -44,11 +44,12 @@ pub(super) fn document<'n>(
     }
 }
 
-/// Returns the hint about a missing environment that the saved node names, not this run's command line.
-pub(super) fn remembered(name: &str, node: &str) -> String {
+/// Returns the hint about a missing environment that the saved node names, not this run's command line. `hint` is the one about
+/// the directory of environments.
+pub(super) fn remembered(name: &str, node: &str, hint: &str) -> String {
     let (name, node) = (escape_line(name), escape_line(node));
     format!(
-        "the node {node} remembers the environment {name:?} from an earlier run; \
+        "the node {node} remembers the environment {name:?} from an earlier run; {hint}; \
          `--environment _default` runs without one, and the node remembers that"
     )
 }

@@ -109,11 +109,12 @@ impl SdkSource {
     }
 }
 
-/// Makes the folder of a new policy. It must be absent or empty.
+/// Makes the folder of a new policy. It must be absent or empty. Returns the name of its cookbook, which differs from the
+/// policy's if code could not have that.
 ///
 /// # Errors
 /// The name cannot be a policy's, the folder holds something or cannot be written, the SDK is not where it is said to be.
-pub fn create(folder: &Path, name: &str, start: &Start) -> Result<(), AuthorError> {
+pub fn create(folder: &Path, name: &str, start: &Start) -> Result<String, AuthorError> {
     check_policy_name(name).map_err(AuthorError::Name)?;
     let (skeleton, dependency) = match start {
         Start::Rust(source) => (RUST, source.dependency()?),
@@ -127,7 +128,7 @@ pub fn create(folder: &Path, name: &str, start: &Start) -> Result<(), AuthorErro
         Err(WalkError::Read(_, source)) => return Err(AuthorError::Read { path: folder.to_owned(), source }),
         Err(_) => return Err(AuthorError::NotEmpty { folder: folder.to_owned() }),
     }
-    let cookbook = cookbook_name(name);
+    let cookbook = cookbook_name(name, start);
     for (place, text) in skeleton {
         let text = text
             .replace("@PATCH@", &patch)
@@ -138,7 +139,10 @@ pub fn create(folder: &Path, name: &str, start: &Start) -> Result<(), AuthorErro
             .replace("@SDK@", &dependency);
         write_below(&home, place.replace("@COOKBOOK@", &cookbook), text.as_bytes())?;
     }
-    if is_carried { sdk::unpack(&home) } else { Ok(()) }
+    if is_carried {
+        sdk::unpack(&home)?;
+    }
+    Ok(cookbook)
 }
 
 /// Returns the two missing files of a policy without a cargo workspace: Cargo.toml and src/lib.rs.
@@ -180,11 +184,11 @@ const RESERVED: [&str; 16] = [
     "wrun_sdk",
 ];
 
-/// Returns the name of a new policy's cookbook: the policy's name, changed if a crate cannot have it. So two policies on one
-/// node do not get cookbooks of the same name.
-fn cookbook_name(policy: &str) -> String {
+/// Returns the name of a new policy's cookbook: the policy's name, changed if code cannot have it. So two policies on one node
+/// do not get cookbooks of the same name.
+fn cookbook_name(policy: &str, start: &Start) -> String {
     let plain = policy.to_ascii_lowercase().replace(['.', '-'], "_");
-    if RESERVED.contains(&plain.as_str()) {
+    if *start != Start::Ruby && RESERVED.contains(&plain.as_str()) {
         return format!("{plain}_base");
     }
     if plain.starts_with(|first: char| first.is_ascii_lowercase()) { plain } else { format!("policy_{plain}") }
@@ -192,18 +196,19 @@ fn cookbook_name(policy: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::cookbook_name;
+    use super::{SdkSource, Start, cookbook_name};
 
     #[test]
-    fn a_cookbook_is_called_as_its_policy_where_a_crate_can_be() {
-        for (policy, expect) in [
-            ("web", "web"),
-            ("Web-Front.2", "web_front_2"),
-            ("core", "core_base"),
-            ("3.1", "policy_3_1"),
-            ("_x", "policy__x"),
+    fn a_cookbook_is_called_as_its_policy_where_code_can_be() {
+        for (policy, in_rust, in_ruby) in [
+            ("web", "web", "web"),
+            ("Web-Front.2", "web_front_2", "web_front_2"),
+            ("core", "core_base", "core"),
+            ("3.1", "policy_3_1", "policy_3_1"),
+            ("_x", "policy__x", "policy__x"),
         ] {
-            assert_eq!(cookbook_name(policy), expect);
+            assert_eq!(cookbook_name(policy, &Start::Rust(SdkSource::Carried)), in_rust);
+            assert_eq!(cookbook_name(policy, &Start::Ruby), in_ruby);
         }
     }
 }

@@ -53,8 +53,10 @@ impl Run {
         Ok(self.records.len() - 1)
     }
 
-    /// Reserves space for a record of each resource, so that a long list is not moved while it grows.
-    pub fn expect_records(&mut self) {
+    /// Notes that all recipes are compiled. Reserves space for a record of each resource, so that a long list is not moved while
+    /// it grows.
+    pub fn begin_converge(&mut self) {
+        self.converges = true;
         self.records.reserve(self.resources.len());
     }
 

@@ -91,6 +91,12 @@ impl Run {
         Ok(())
     }
 
+    /// Returns the stored failure of the innermost open action.
+    pub fn kept_here(&self) -> Option<&Failure> {
+        let here = self.open_records.last().copied()?;
+        self.kept.iter().find(|(around, _)| *around == Some(here)).map(|(_, failure)| failure)
+    }
+
     /// Removes and returns the stored failure of the innermost open action.
     pub fn take_kept_here(&mut self) -> Option<Failure> {
         let here = self.open_records.last().copied()?;

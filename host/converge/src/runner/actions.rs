@@ -161,6 +161,9 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let outcome = match self.run.resolve(resource, false) {
             Ok(()) => {
                 let ended = self.attempts(resource, action, record).await;
+                if let Err(failure) = &ended {
+                    self.ask_for_later_actions(resource, action, failure)?;
+                }
                 self.finish_record(resource, action, record, began, ended).await
             }
             // In Chef, the action has begun by then, so the report lists it as an action that was not carried out.

@@ -6,11 +6,12 @@
 
 use super::Runner;
 use super::actions::ActionOutcome;
+use super::asking::parts;
 use super::performing::why;
 use super::sensitive::{SUPPRESSED_CHANGE, SecretValues};
 use contract::{
     Amendment, Change, Child, ChildRow, Claim, Composition, ContextId, Declaration, ErrorKind, Failure, Guest,
-    HOST_AS_GUEST, LogLevel, Outcome, Property, Providers, ROOT, ResourceId, Shared, SharedLine, Wanted,
+    HOST_AS_GUEST, LogLevel, Outcome, Property, Providers, Purpose, ROOT, ResourceId, Shared, SharedLine, Wanted,
 };
 use serde_json::Value;
 use std::pin::Pin;
@@ -71,11 +72,22 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         self.run.check_required(id, action)?;
         let (resolved, _checks) = self.resolve_properties(id, action).await?;
         let why_run = self.run.why_run();
+        let purpose = if self.run.is_survey() { Purpose::Survey } else { Purpose::Action };
         let declaration = &self.run.known(id)?.declaration;
         let wanted = Wanted { resource: id, declaration, action, resolved, why_run };
-        let composed = self.providers.compose(&wanted, self.run.is_survey());
+        let composed = self.providers.compose(&wanted, purpose);
+        let is_denied = composed.as_ref().is_err_and(|raised| raised.kind == ErrorKind::Denied);
+        let asked = match is_denied && purpose == Purpose::Action {
+            true => {
+                let question = Wanted { resolved: wanted.resolved.clone(), why_run: true, ..wanted };
+                self.providers.compose(&question, Purpose::Question).map(parts).unwrap_or_default()
+            }
+            false => vec![],
+        };
         let claims = if composed.is_ok() && self.claims_count() { self.providers.claims(&wanted) } else { vec![] };
         let secrets = SecretValues::of(&wanted);
+        let context = declaration.context;
+        self.ask_for_children(id, context, asked, 0)?;
         let composition = composed.map_err(|raised| {
             let failure = why(self.run, raised);
             // A denial never contains values of a sensitive resource.
@@ -91,16 +103,20 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         children: Vec<Child>,
         is_only_planned: bool,
     ) -> Outcome {
-        let mut children = children.into_iter();
-        while let Some(child) = children.next() {
+        let all: Vec<_> = children.iter().map(|child| child.declaration.clone()).collect();
+        for (at, child) in children.into_iter().enumerate() {
             if let Err(failure) = self.converge_child(owner, context, child, is_only_planned).await {
                 if failure.is_denial() && !self.run.is_survey() {
-                    self.ask_for_children(owner, context, children)?;
+                    self.ask_for_children(owner, context, all, at)?;
                 }
                 return Err(failure);
             }
         }
-        Ok(())
+        // A dry run has gone on after a denied child. What this child would have notified was not asked about.
+        match self.run.kept_here().is_some_and(Failure::is_denial) && !self.run.is_survey() {
+            true => self.ask_for_children(owner, context, all, usize::MAX),
+            false => Ok(()),
+        }
     }
 
     async fn converge_child(

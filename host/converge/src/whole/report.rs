@@ -70,6 +70,8 @@ pub struct PolicyReport {
     pub ended_recipes: Vec<EndedRecipe>,
     /// The recipes that were compiled, in the order of the run list.
     pub recipes: Vec<String>,
+    /// True if all recipes were compiled, so that all resources of the policy are known.
+    pub converged: bool,
     /// The compiled resources of the root context, if only compiling was requested: type, name, actions, origin.
     pub collection: Vec<Value>,
     /// True if only compiling was requested, and it succeeded.
@@ -185,6 +187,7 @@ impl PolicyReport {
             commands: vec![],
             ended_recipes: vec![],
             recipes: vec![],
+            converged: false,
             collection: vec![],
             compiled_only: false,
             declared: vec![],
@@ -203,7 +206,7 @@ impl PolicyReport {
         let collection = if compiled_only { collection(&run) } else { vec![] };
         let declared = if lists_declared { super::declared::declared(&run) } else { vec![] };
         let account = run.account().clone();
-        let RunResults { records, writes, commands, ended_recipes, recipes, reads } = run.into_results();
+        let RunResults { records, writes, commands, ended_recipes, recipes, reads, converged } = run.into_results();
         Self {
             name,
             revision,
@@ -214,6 +217,7 @@ impl PolicyReport {
             commands,
             ended_recipes,
             recipes,
+            converged,
             collection,
             compiled_only,
             declared,

@@ -3,7 +3,8 @@
 use contract::{
     Answer, Call, Certainty, Change, Child, ChildRow, ClosureValue, CommandTest, Composition, ContextId, Declaration,
     Errand, ErrorKind, Failure, Guard, GuardResult, Guest, GuestLost, GuestMessage, GuestType, HostMessage, Memory,
-    Prepared, Property, Providers, Raised, Request, ResourceId, ResourceRef, Run, Test, Timing, Types, Wanted, Wish,
+    Prepared, Property, Providers, Purpose, Raised, Request, ResourceId, ResourceRef, Run, Test, Timing, Types, Wanted,
+    Wish,
 };
 use serde_json::Value;
 use std::collections::HashMap;
@@ -209,7 +210,7 @@ impl Providers for FakeProviders<'_> {
         }
         Ok(if updates { Prepared::changes((), vec![Change::new("change")]) } else { Prepared::up_to_date() })
     }
-    fn compose(&mut self, wanted: &Wanted<'_>, _is_survey: bool) -> Result<Composition, Raised> {
+    fn compose(&mut self, wanted: &Wanted<'_>, _purpose: Purpose) -> Result<Composition, Raised> {
         let spec = &self.case.specs[&wanted.declaration.name];
         let changes = spec["says"].as_str().map(Change::new).into_iter().collect();
         let children = spec["children"].as_array().cloned().unwrap_or_default();

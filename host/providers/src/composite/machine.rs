@@ -8,11 +8,12 @@
 
 use super::invalid;
 use crate::plan::View;
-use contract::{CommandLine, CommandOutcome, CommandTest, ErrorKind, Raised};
+use contract::{CommandLine, CommandOutcome, CommandTest, ErrorKind, Purpose, Raised};
 use machine::command::{Answer, CommandFailure, CommandOptions, Launch};
 use machine::denied::denied;
 use machine::guest::ForeseenFile;
 use machine::root::Place;
+use std::cell::RefCell;
 use std::io::Read as _;
 
 /// Maximum size in bytes of a file of the machine that a composite reads.
@@ -23,7 +24,11 @@ pub(crate) struct Machine<'m, 'v> {
     /// The view of a provider.
     pub(crate) view: &'m mut View<'v>,
     /// True in a survey, which checks every grant that the action could need, whatever the machine's state is.
-    pub(crate) is_survey: bool,
+    pub(super) is_survey: bool,
+    /// True for a question: denials are recorded and end nothing. See [`Purpose::Question`].
+    pub(super) is_question: bool,
+    /// The paths that a question was denied to manage. The right to manage one of them would include reading it.
+    refused: RefCell<Vec<String>>,
 }
 
 /// The kinds of distributions that composites tell apart.
@@ -39,7 +44,23 @@ pub(super) enum Family {
     Other,
 }
 
+impl<'m, 'v> Machine<'m, 'v> {
+    /// Returns the machine for a composition with this purpose.
+    pub(crate) fn new(view: &'m mut View<'v>, purpose: Purpose) -> Self {
+        let (is_survey, is_question) = (purpose == Purpose::Survey, purpose == Purpose::Question);
+        Self { view, is_survey, is_question, refused: RefCell::default() }
+    }
+}
+
 impl Machine<'_, '_> {
+    /// Returns the outcome of a check. For a question, a denial counts as a success, since the journal has it.
+    fn forgiven<T: Default>(&self, checked: Result<T, Raised>) -> Result<T, Raised> {
+        match checked {
+            Err(raised) if self.is_question && raised.kind == ErrorKind::Denied => Ok(T::default()),
+            checked => checked,
+        }
+    }
+
     /// Fails if the policy is not granted a command, by program and arguments.
     pub(super) fn granted(&self, words: &[&str]) -> Result<(), Raised> {
         let line = CommandLine::Arguments(words.iter().map(|word| (*word).to_owned()).collect());
@@ -48,12 +69,16 @@ impl Machine<'_, '_> {
 
     /// Fails if the policy is not granted a command.
     pub(super) fn may_run(&self, command: &CommandTest) -> Result<(), Raised> {
-        self.view.command(command).map(drop)
+        self.forgiven(self.view.command(command).map(drop))
     }
 
     /// Fails if the policy may not manage a path.
     pub(super) fn managed(&self, path: &str) -> Result<(), Raised> {
-        self.view.grants.manage_path(path).map(drop).map_err(denied)
+        let managed = self.view.grants.manage_path(path).map(drop).map_err(denied);
+        if managed.is_err() {
+            self.refused.borrow_mut().push(path.to_owned());
+        }
+        self.forgiven(managed)
     }
 
     /// Fails if a path that programs get as text could lead elsewhere when they use it. That is so if it has a link, or a
@@ -65,7 +90,7 @@ impl Machine<'_, '_> {
                 Err(fault) if fault.is_absence() && self.view.why_run => true,
                 known => known?,
             };
-        if is_fixed {
+        if is_fixed || self.is_question {
             return Ok(());
         }
         let message = format!("{path} leads over a link, or a directory that others than root may exchange");
@@ -197,7 +222,10 @@ impl Machine<'_, '_> {
     /// # Errors
     /// As [`readable_text`](Self::readable_text).
     pub(super) fn readable_bytes(&self, path: &str) -> Result<Option<Vec<u8>>, Raised> {
-        let found = self.view.readable(path)?;
+        if self.is_question && self.refused.borrow().iter().any(|refused| refused == path) {
+            return Ok(None);
+        }
+        let found = self.forgiven(self.view.readable(path))?;
         let real =
             found.as_ref().map_or_else(|| self.view.root.asked_about(path), |(place, _)| place.real().to_owned());
         match (self.view.foreseen_file(&real), found) {

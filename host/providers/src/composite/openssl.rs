@@ -111,9 +111,10 @@ fn escaped(text: &str) -> String {
     word
 }
 
-/// Returns the bytes that a command prints. A dry run runs it too. A survey only checks its grant and returns a placeholder.
+/// Returns the bytes that a command prints. A dry run runs it too. A survey or a question only checks its grant and returns a
+/// placeholder.
 fn printed(machine: &mut Machine<'_, '_>, command: &CommandTest) -> Result<Vec<u8>, Raised> {
-    if machine.is_survey {
+    if machine.is_survey || machine.is_question {
         machine.may_run(command)?;
         return Ok(NOT_MADE.into());
     }
@@ -138,12 +139,12 @@ fn made(machine: &mut Machine<'_, '_>, command: &CommandTest) -> Result<String, 
     printed(machine, command).map(|output| String::from_utf8_lossy(&output).into_owned())
 }
 
-/// Tells whether a command succeeds. A survey only checks its grant and returns false.
+/// Tells whether a command succeeds. A survey or a question only checks its grant and returns false.
 ///
 /// # Errors
 /// The command is not granted; or [`ErrorKind::Unknown`]: a dry run cannot run it.
 fn succeeds(machine: &mut Machine<'_, '_>, command: &CommandTest) -> Result<bool, Raised> {
-    if machine.is_survey {
+    if machine.is_survey || machine.is_question {
         machine.may_run(command)?;
         return Ok(false);
     }
@@ -170,12 +171,14 @@ fn is_there(machine: &Machine<'_, '_>, path: &str) -> Result<bool, Raised> {
 
 /// Tells whether a text is a private key that the password opens. If a dry run cannot find out, the result is true.
 fn is_private_key(machine: &mut Machine<'_, '_>, text: &str, password: Option<&str>) -> Result<bool, Raised> {
-    if !machine.is_survey && !text.contains("PRIVATE KEY-----") {
+    let is_key = text.contains("PRIVATE KEY-----");
+    if !machine.is_survey && !machine.is_question && !is_key {
         return Ok(false);
     }
     let command = opened_by(openssl(&["pkey", "-noout", BY_PASSWORD[0], BY_PASSWORD[1]], Some(text)), password);
     match succeeds(machine, &command) {
         Err(raised) if raised.kind == ErrorKind::Unknown => Ok(true),
+        Ok(_) if machine.is_question => Ok(is_key),
         known => known,
     }
 }

@@ -70,6 +70,10 @@ impl Provider for Group {
         }
         Ok(plan)
     }
+
+    fn ask(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<(), Raised> {
+        view.asking(|view| self.plan(wanted, view)).map(drop)
+    }
 }
 
 /// The declared group, from the resource's properties.

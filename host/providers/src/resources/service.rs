@@ -117,13 +117,22 @@ impl Provider for Service {
             "disable" => task.enable(false, &properties, view)?,
             "mask" => task.mask(true, view)?,
             "unmask" => task.mask(false, view)?,
-            "start" => task.run(Way::Start, view)?,
-            "stop" => task.run(Way::Stop, view)?,
-            "restart" => task.run(Way::Restart, view)?,
-            "reload" => task.run(Way::Reload, view)?,
-            other => return Err(unsupported(format!("{} does not support :{other}", task.key))),
+            other => match way(other) {
+                Some(way) => task.run(way, view)?,
+                None => return Err(unsupported(format!("{} does not support :{other}", task.key))),
+            },
         }
         Ok(task.plan)
+    }
+
+    fn ask(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<(), Raised> {
+        let Err(_) = self.plan(wanted, view) else { return Ok(()) };
+        let commands = commands(&asked::properties(wanted)?, wanted)?;
+        let _status = commands.ask_status(view);
+        match way(wanted.action) {
+            Some(way) => commands.prepare(way, &wanted.declaration.key(), view).map(drop),
+            None => Ok(()),
+        }
     }
 
     fn survey(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<(), Raised> {
@@ -139,6 +148,11 @@ impl Provider for Service {
     fn settles(&self, action: &str) -> bool {
         matches!(action, "enable" | "disable" | "mask" | "unmask")
     }
+}
+
+/// Returns the operation of an action that starts or stops a service.
+fn way(action: &str) -> Option<Way> {
+    [Way::Start, Way::Stop, Way::Restart, Way::Reload].into_iter().find(|way| way.verb() == action)
 }
 
 fn unsupported(message: String) -> Raised {

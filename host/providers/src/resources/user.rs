@@ -108,6 +108,10 @@ impl Provider for User {
         }
         Ok(plan)
     }
+
+    fn ask(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<(), Raised> {
+        view.asking(|view| self.plan(wanted, view)).map(drop)
+    }
 }
 
 /// Returns the standing of the user, now and after it has been created or changed as declared.

@@ -2,7 +2,7 @@
 //! every call of the guest's machine, with every kind of path.
 
 use crate::support::{Machine, resource};
-use contract::{CommandTest, Machine as _, MachineChange, Providers as _};
+use contract::{CommandTest, Machine as _, MachineChange, Providers as _, Purpose};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::os::unix::fs::symlink;
@@ -116,7 +116,7 @@ fn answer(machine: &mut Machine, probe: &crate::support::Asked, path: &str, why_
     let wanted = probe.wanted(why_run);
     if schema::is_composite(&wanted.declaration.kind) {
         // Some names of files are the path with other signs.
-        let told = format!("{:?}", machine.providers.compose(&wanted, false)).replace(path, "PATH");
+        let told = format!("{:?}", machine.providers.compose(&wanted, Purpose::Action)).replace(path, "PATH");
         return told.replace(&path.replace('/', "."), "PATH");
     }
     let told = match machine.providers.prepare(&wanted) {

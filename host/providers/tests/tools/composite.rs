@@ -1,24 +1,24 @@
 //! Types whose actions are made of other resources: which ones, and what they say.
 
 use crate::support::Bench;
-use contract::{ChildRow, Composition, Declaration, Property, Providers as _, Raised, Test, Wanted};
+use contract::{ChildRow, Composition, Declaration, Property, Providers as _, Purpose, Raised, Test, Wanted};
 use serde_json::{Value, json};
 
 /// The children of an action, in an empty root, whose kernel is another machine's.
 fn composition(kind: &str, name: &str, action: &str, properties: Value) -> Result<Composition, Raised> {
-    composed(kind, name, action, properties, false)
+    composed(kind, name, action, properties, Purpose::Action)
 }
 
 /// All that the action could need, on any machine.
 fn survey(kind: &str, name: &str, action: &str, properties: Value) -> Composition {
-    composed(kind, name, action, properties, true).unwrap()
+    composed(kind, name, action, properties, Purpose::Survey).unwrap()
 }
 
-fn composed(kind: &str, name: &str, action: &str, properties: Value, is_survey: bool) -> Result<Composition, Raised> {
+fn composed(kind: &str, name: &str, action: &str, properties: Value, purpose: Purpose) -> Result<Composition, Raised> {
     let bench = Bench::new("").unlimited();
     let declaration = bench.declaration(kind, name, properties);
     let wanted = Wanted { resource: 0, declaration: &declaration, action, resolved: vec![], why_run: false };
-    bench.providers(false).compose(&wanted, is_survey)
+    bench.providers(false).compose(&wanted, purpose)
 }
 
 fn children(kind: &str, name: &str, action: &str, properties: Value) -> Result<Vec<Declaration>, Raised> {
@@ -304,7 +304,7 @@ fn a_swap_file_lies_where_nobody_but_root_may_exchange_it() {
     let compose = |name: &str, action: &str| {
         let declaration = bench.declaration("swap_file", name, json!({ "size": 1 }));
         let wanted = Wanted { resource: 0, declaration: &declaration, action, resolved: vec![], why_run: false };
-        bench.providers(false).compose(&wanted, true)
+        bench.providers(false).compose(&wanted, Purpose::Survey)
     };
     for name in ["/srv/own/swap", "/srv/own/dangling", "/srv/way/new", "/app/new", "/srv/own/../own/new", "/absent/new"]
     {

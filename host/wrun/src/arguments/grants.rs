@@ -84,7 +84,7 @@ pub(crate) struct WhichRun {
     /// Allow what the newest recorded run was denied
     #[arg(long)]
     pub(crate) last: bool,
-    /// Allow what this run was denied: its identifier, or the file of its JSON
+    /// Allow what this run was denied: its identifier, the first characters of it, or the file of its JSON
     #[arg(long, value_name = "ID")]
     pub(crate) from_run: Option<String>,
 }

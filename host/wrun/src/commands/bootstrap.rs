@@ -5,7 +5,7 @@ mod inputs;
 use crate::arguments::BootstrapArguments;
 use crate::commands::repository::unseen;
 use crate::exit::Exit;
-use crate::printer::{Printer, Tone};
+use crate::printer::{Printer, Tone, diff_tone};
 use anyhow::{Context as _, bail};
 use bootstrap::{Change, Marks, Outcome, People, Plan, Session, SessionError, cloud_config, plan};
 use similar::TextDiff;
@@ -153,14 +153,8 @@ fn show_change(session: &mut Connection<'_>, change: &Change, printer: Printer) 
     let diff = TextDiff::from_lines(there.as_str(), &new);
     let (before, after) = (format!("{} (on the machine)", wanted.path), format!("{} (as it would be)", wanted.path));
     let text = diff.unified_diff().context_radius(CONTEXT).header(&before, &after).to_string();
-    for line in text.lines() {
-        let tone = match line.as_bytes().first() {
-            Some(b'+') => Tone::Added,
-            Some(b'-') => Tone::Removed,
-            Some(b'@') => Tone::Hunk,
-            _ => Tone::Plain,
-        };
-        printer.prose(tone, &escape(line));
+    for (at, line) in text.lines().enumerate() {
+        printer.prose(diff_tone(at, line), &escape(line));
     }
     Ok(true)
 }

@@ -87,12 +87,18 @@ fn prepare_and_run(
     let stop = &interruption.stop;
     let (request, program) = (arguments.request(settings), crate::program::program());
     let tells_compiling = settings.format != Format::Json && !arguments.compile_only;
+    let is_only = request.policies.len() == 1;
     let assembly = Assembly {
         request: &request,
         settings: &settings.run,
         program: &program,
         stop,
-        notify: Arc::new(move |notice| tell(&notice, tells_compiling, printer)),
+        notify: Arc::new(move |notice| match notice {
+            Notice::Compiling { .. } if !tells_compiling => {}
+            // The turn of the only policy comes at once, and its failure is told then.
+            Notice::Refused { .. } if is_only => {}
+            notice => tell(&notice, printer),
+        }),
         began: SystemTime::now(),
     };
     let ready = match assembly.make_ready(Box::new(interruption.activity.clone())) {
@@ -140,10 +146,9 @@ fn tell_paused(pause: &Pause, format: Format, printer: Printer) -> serde_json::R
 }
 
 /// Shows people a notice before the run begins.
-fn tell(notice: &Notice, tells_compiling: bool, printer: Printer) {
+fn tell(notice: &Notice, printer: Printer) {
     let text = escape_line(&notice.to_string());
     match notice {
-        Notice::Compiling { .. } if !tells_compiling => {}
         Notice::Compiling { .. } => printer.note(Tone::Quiet, &text),
         Notice::Waiting { .. } => printer.note(Tone::Warning, &text),
         Notice::Refused { .. } => printer.note(Tone::Error, &format!("error: {text}")),

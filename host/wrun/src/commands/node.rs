@@ -19,7 +19,6 @@ use contract::dotted_path;
 use node::layers::Layers;
 use node::object::NodeObject;
 use node::saved_filter::SavedFilters;
-use report::FailedPolicies;
 use serde_json::Value;
 use state::StateDirectory;
 use text::nearest;
@@ -137,10 +136,10 @@ fn of_failed_policies(settings: &Settings, node: &str) -> Option<String> {
     let records = Records::find(&settings.run).ok()?;
     let record = records.last_of(node).ok()??.read().ok()??;
     let id = record.id().unwrap_or_default();
-    let failed = match record.failed_policies()? {
-        FailedPolicies::Cookbooks => "its cookbooks".to_owned(),
-        FailedPolicies::Named(names) if names.len() == 1 => format!("policy {}", names.concat()),
-        FailedPolicies::Named(names) => format!("policies {}", names.join(", ")),
+    let failed = match record.failed_policies().as_slice() {
+        [] => return None,
+        [only] => format!("policy {only}"),
+        names => format!("policies {}", names.join(", ")),
     };
     let end = "attributes that a failed policy set are not saved";
     Some(format!("hint: {failed} failed in the last run, {id}; {end}"))

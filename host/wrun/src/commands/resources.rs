@@ -14,10 +14,11 @@ pub(crate) fn run(arguments: &ResourcesArguments, printer: &Printer) -> anyhow::
         None if json => reference::all_json(&grant_keys).to_string() + "\n",
         None => reference::list_text(&grant_keys),
         Some(name) => {
-            let found = reference::find(name).map_err(|error| match error.did_you_mean() {
-                Some(near) => anyhow::anyhow!("{error}; did you mean `{near}`?"),
-                None => anyhow::anyhow!("{error}"),
-            })?;
+            let found =
+                reference::find(name).map_err(|error| match error.did_you_mean().or(only_with_beginning(name)) {
+                    Some(near) => anyhow::anyhow!("{error}; did you mean `{near}`?"),
+                    None => anyhow::anyhow!("{error}"),
+                })?;
             if json {
                 reference::type_json_with_grants(found, &grant_keys).to_string() + "\n"
             } else {
@@ -27,4 +28,10 @@ pub(crate) fn run(arguments: &ResourcesArguments, printer: &Printer) -> anyhow::
     };
     printer.prose(Tone::Plain, text.trim_end());
     Ok(Exit::Done)
+}
+
+/// Returns the only type whose name begins with a text, or `None`.
+fn only_with_beginning(text: &str) -> Option<&'static str> {
+    let mut found = reference::all().map(|resource| resource.name).filter(|name| name.starts_with(text));
+    found.next().filter(|_| found.next().is_none())
 }

@@ -4,8 +4,9 @@
 //! line shows the action. Errors that end a policy appear only in the recap after the run (`report::recap`).
 
 mod live;
+mod warnings;
 
-use crate::printer::Printer;
+use crate::printer::{Printer, diff_tone};
 use contract::{
     Change, ErrorKind, Event, Failure, FailureMode, LogLevel, LogSource, Observer, Resource, Status, StopReason,
 };
@@ -14,6 +15,7 @@ use node::origin::Origin;
 use report::{NewThing, Tone, compiled_lines, place, ran, sentence};
 use std::collections::VecDeque;
 use text::{escape, escape_line, versions};
+use warnings::Warnings;
 
 /// The indentation of a diff relative to an action's sentences, so that its signs do not look like the dashes of the list.
 const DIFF_NESTING: u32 = 3;
@@ -44,6 +46,8 @@ pub(crate) struct Doc {
     panicked: Option<String>,
     /// The policy's last lines below the log level.
     unshown: VecDeque<String>,
+    /// The warnings that the policy has brought so far.
+    warnings: Warnings,
     /// Whether a signal has ended an action of the policy.
     interrupted: bool,
 }
@@ -93,6 +97,7 @@ impl Doc {
             attempt: None,
             panicked: None,
             unshown: VecDeque::new(),
+            warnings: Warnings::default(),
             interrupted: false,
         }
     }
@@ -170,15 +175,8 @@ impl Doc {
     fn diff(&self, nesting: u32, diff: Option<&str>) {
         let margin = indent(nesting + DIFF_NESTING);
         for (at, line) in diff.into_iter().flat_map(str::lines).enumerate() {
-            let tone = match line.as_bytes().first() {
-                // The first two lines name the file.
-                Some(b'-' | b'+') if at < 2 => Tone::Quiet,
-                Some(b'+') => Tone::Added,
-                Some(b'-') => Tone::Removed,
-                Some(b'@') => Tone::Hunk,
-                Some(b'(') if at == 0 => Tone::Quiet,
-                _ => Tone::Plain,
-            };
+            let is_remark = at == 0 && line.starts_with('(');
+            let tone = if is_remark { Tone::Quiet } else { diff_tone(at, line) };
             self.line(tone, &format!("{margin}{}", escape(line)));
         }
     }
@@ -245,7 +243,7 @@ impl Doc {
         let raised = format!("{}: {failure}", failure.class());
         let sentence = sentence::with_resources(failure, resource.declaration.origin.file.as_deref());
         // The end of the run lists all denials.
-        let is_denied = *failure.kind() == ErrorKind::Denied;
+        let is_denied = is_denied(failure);
         let why = if is_denied { ": denied" } else { "" };
         let word = format!("{}{why}", if self.why_run { "would fail" } else { "failed" });
         if ignored {
@@ -349,9 +347,19 @@ impl Doc {
         {
             return;
         }
+        if level == LogLevel::Warn && !self.warnings.is_new(line) {
+            return;
+        }
         self.below();
         let tone = if level >= LogLevel::Warn { Tone::Warning } else { Tone::Plain };
         self.line(tone, &logged(level, line));
+    }
+
+    /// Writes how often the policy's warnings came again.
+    fn tell_repeated(&mut self) {
+        for text in self.warnings.repeated() {
+            self.line(Tone::Warning, &logged(LogLevel::Warn, &text));
+        }
     }
 
     /// A line of standard output is shown at all levels but the highest; others are lines of the log.
@@ -369,6 +377,11 @@ impl Doc {
 /// the level of the log.
 pub(super) fn shows_printed(log_level: LogLevel) -> bool {
     log_level <= LogLevel::Warn
+}
+
+/// Returns whether a missing grant caused a failure. Ruby code hears of it as an error of the system, which can have other causes.
+fn is_denied(failure: &Failure) -> bool {
+    *failure.kind() == ErrorKind::Denied || (failure.is_denial() && failure.to_string().contains("` may not "))
 }
 
 /// Returns whether a log line reports a guest's panic. The Rust SDK writes this line before the guest ends.
@@ -455,6 +468,7 @@ impl Observer for Doc {
             Event::PolicyFinished { .. } => {
                 self.last_words(None);
                 self.tell_rescued(0);
+                self.tell_repeated();
             }
             Event::PolicyFailed { policy, failure } => {
                 self.begun.clear();
@@ -469,6 +483,7 @@ impl Observer for Doc {
                     self.tell_others();
                 }
                 self.tell_rescued(0);
+                self.tell_repeated();
                 let is_stopped = matches!(failure, Failure::Stopped(StopReason::Signal(_)));
                 let word = if std::mem::take(&mut self.interrupted) || is_stopped { "stopped" } else { "failed" };
                 self.line(Tone::Error, &escape_line(&format!("Policy {policy} {word}")));

@@ -73,7 +73,7 @@ impl PublicKey {
                 ));
             }
         };
-        if !is_private_key(machine, &key, password)? && !machine.is_survey {
+        if !is_private_key(machine, &key, password)? && !machine.is_survey && !machine.is_question {
             let place = properties.private_key_path.as_deref().unwrap_or_default();
             // In a dry run an earlier resource would create the key.
             if machine.view.why_run && key.is_empty() {

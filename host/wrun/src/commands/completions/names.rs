@@ -22,6 +22,8 @@ enum Offer {
     Groups,
     Runs,
     Attributes,
+    /// Resource types that wrun itself has.
+    Types,
     /// Files and folders of this machine.
     Paths,
     PoliciesOrPaths,
@@ -29,7 +31,7 @@ enum Offer {
 }
 
 /// Arguments of a command's subcommands, by their identifiers. The first match counts. `*` means all other commands.
-const ARGUMENTS: [(&str, &str, Offer); 37] = [
+const ARGUMENTS: [(&str, &str, Offer); 38] = [
     ("node create", "environment", Offer::Environments),
     ("node delete", "names", Offer::Nodes),
     ("node environment set", "name", Offer::Environments),
@@ -41,6 +43,7 @@ const ARGUMENTS: [(&str, &str, Offer); 37] = [
     ("run diff", "from", Offer::Runs),
     ("run diff", "to", Offer::Runs),
     ("grants allow", "from_run", Offer::RunsOrPaths),
+    ("resources", "name", Offer::Types),
     ("policy show", "file", Offer::PoliciesOrPaths),
     ("policy show", "policy", Offer::Policies),
     ("layer show", "name", Offer::Layers),
@@ -118,7 +121,8 @@ fn is_plain_line(text: &str) -> bool {
     text.strip_prefix("~/").unwrap_or(text).split(',').all(|word| word.is_empty() || is_plain_word(word))
 }
 
-/// Returns the names that begin with the typed text. In a comma-separated list, the last item counts.
+/// Returns the names that begin with the typed text. In a comma-separated list, the last item counts, and names that the list
+/// has already are left out.
 fn names_like(offer: Offer, current: &OsStr) -> Vec<CompletionCandidate> {
     let Some(current) = current.to_str() else { return vec![] };
     let (before, last) = match current.rsplit_once(',') {
@@ -127,7 +131,8 @@ fn names_like(offer: Offer, current: &OsStr) -> Vec<CompletionCandidate> {
     };
     let words: Vec<String> =
         std::env::args_os().skip_while(|word| word != "--").filter_map(|word| word.into_string().ok()).collect();
-    let names = names(offer, last, &words).into_iter().filter(|name| name.starts_with(last));
+    let is_new = |name: &str| !before.split(',').any(|listed| listed == name);
+    let names = names(offer, last, &words).into_iter().filter(|name| name.starts_with(last) && is_new(name));
     names.map(|name| CompletionCandidate::new(format!("{before}{name}"))).collect()
 }
 
@@ -144,6 +149,7 @@ fn names(offer: Offer, typed_name: &str, words: &[String]) -> Vec<String> {
         Offer::Groups => Named::Groups,
         Offer::Runs | Offer::RunsOrPaths => Named::Runs,
         Offer::Attributes => Named::Attributes { typed: typed_name.to_owned() },
+        Offer::Types => return schema::reference::all().map(|found| found.name.to_owned()).collect(),
         Offer::Paths => return vec![],
     };
     let path = |options: &[&str]| typed(words, options).map(PathBuf::from);

@@ -13,7 +13,7 @@ use contract::StopReason;
 use converge::{PolicyOutcome, RunReport};
 use grants::{Addition, Journal};
 use report::denials::Beyond;
-use report::{Block, conflicts, denials, due, hidden_reads, json, paused, recap, shared, survey};
+use report::{Block, conflicts, denials, denied, due, hidden_reads, json, paused, recap, shared, survey};
 use serde_json::Value;
 use state::RunId;
 use text::{error_chain, escape, escape_line, shell_word};
@@ -184,21 +184,22 @@ impl Running<'_> {
             Some(format!(" {name} {}", shell_word(&path)))
         });
         let command = recorded.then(|| format!("wrun grants allow --last{}", given.collect::<String>()));
-        let (denied, left_out) = (parts.denials, parts.denials_left_out);
+        let (all, left_out) = (parts.denials, parts.denials_left_out);
         let elevated = assemble::elevated_accounts(&self.settings.run.root);
         // With `--allow-all`, no grants need to be added.
         let is_limited = !self.arguments.allow_all;
         let mut additions = hidden.to_vec();
-        additions.extend(denials::additions(denied, parts.unseen));
+        additions.extend(denials::additions(all, parts.unseen));
         additions.retain(|_| is_limited);
         let to_write = files.map(|files| files.new_lines(&additions, &elevated)).unwrap_or_default();
         let again = self.as_plan();
         let beyond = match (is_limited, self.arguments.why_run) {
             (false, _) => Beyond::Nothing,
             (true, true) => Beyond::Plan,
-            (true, false) => Beyond::Run(again.as_deref()),
+            (true, false) if denied::is_cut_short(parts.report) => Beyond::Run(again.as_deref()),
+            (true, false) => Beyond::Nothing,
         };
-        denials::block(denied, left_out, parts.unseen, &to_write, command.as_deref(), beyond)
+        denials::block(all, left_out, parts.unseen, &to_write, command.as_deref(), beyond)
     }
 
     /// The command line that makes a plan of this run. `None`: nobody typed the run's, or a plan would not take it as it is, or

@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::printer::{Hinted, Printer, Tone};
 use crate::settings::Settings;
 use anyhow::{Context as _, bail};
-use assemble::{FOLDERS_POLICY, GrantsFiles, Records};
+use assemble::{GrantsFiles, Records};
 use grants::{Addition, Denial};
 use report::denials::additions;
 use report::unseen::UnseenRecipe;
@@ -127,7 +127,7 @@ fn tell(lacks: &Lacks, printer: Printer) {
 
 /// Fails if the run had no policy of one of the names.
 fn require_policies(record: &Record, named: &[String]) -> anyhow::Result<()> {
-    let ran: Vec<&str> = record.policies().iter().map(|policy| policy.name.unwrap_or(FOLDERS_POLICY)).collect();
+    let ran: Vec<&str> = record.policies().iter().map(|policy| policy.shown_name()).collect();
     let Some(stranger) = named.iter().find(|name| !ran.contains(&name.as_str())) else { return Ok(()) };
     let near = did_you_mean(stranger, ran.iter().copied()).map(|near| format!("; {near}")).unwrap_or_default();
     let id = record.id().unwrap_or("this run");

@@ -1,7 +1,7 @@
 //! Changes a grants file: shows the change, asks for confirmation, and replaces the file atomically.
 
 use super::add::{Consent, Wanted, add};
-use crate::printer::{Printer, Tone};
+use crate::printer::{Printer, Tone, diff_tone};
 use anyhow::{Context as _, bail};
 use grants::{Addition, ElevatedAccounts, Grants};
 use similar::TextDiff;
@@ -84,14 +84,8 @@ fn show(change: &Change, printer: Printer) {
         .context_radius(CONTEXT)
         .header(&format!("{path} (before)"), &format!("{path} (after)"))
         .to_string();
-    for line in text.lines() {
-        let tone = match line.as_bytes().first() {
-            Some(b'+') => Tone::Change,
-            Some(b'-') => Tone::Error,
-            Some(b'@') => Tone::Quiet,
-            _ => Tone::Plain,
-        };
-        printer.line(tone, &escape(line));
+    for (at, line) in text.lines().enumerate() {
+        printer.line(diff_tone(at, line), &escape(line));
     }
 }
 

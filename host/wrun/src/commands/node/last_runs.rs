@@ -4,7 +4,7 @@ use super::status::age;
 use crate::printer::{Printer, Tone};
 use crate::settings::Settings;
 use crate::table::Table;
-use assemble::{FOLDERS_POLICY, Records};
+use assemble::Records;
 use report::{Record, RecordedPolicy};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -59,7 +59,7 @@ pub(super) fn print(settings: &Settings, node: &str, saved: &Value, printer: Pri
             continue;
         }
         for policy in record.policies().into_iter().filter(|policy| policy.outcome() != "not-run") {
-            let name = policy.name.unwrap_or(FOLDERS_POLICY).to_owned();
+            let name = policy.shown_name().to_owned();
             rows.entry(name).or_insert_with(|| Row::of(&record, policy, saved));
         }
     }

@@ -29,14 +29,21 @@ pub(super) fn run(arguments: NewArguments, printer: Printer) -> anyhow::Result<E
         (false, None, Some(url)) => Start::Rust(SdkSource::Git { url, revision: None }),
         (false, None, None) => Start::Rust(SdkSource::Carried),
     };
-    author::create(&folder, &name, &start)?;
+    let cookbook = author::create(&folder, &name, &start)?;
     let folder = folder.display();
     printer.prose(Tone::Plain, &format!("started policy {name} in {folder}; its README.md says what is in it"));
-    for (command, what) in [
-        (format!("policy dev {folder} -- --allow-all"), "build it and show what it would change, after each edit"),
+    if cookbook != name {
+        let language = if ruby { "Ruby" } else { "Rust" };
+        let text = format!("its cookbook is called {cookbook}, because code in {language} cannot have the name {name}");
+        printer.prose(Tone::Plain, &text);
+    }
+    let commands = [
+        (format!("policy dev {folder} -- --allow-all"), "show what each edit would change"),
         (format!("policy build {folder}"), "make its artifact"),
-    ] {
-        printer.prose(Tone::Plain, &format!("  wrun {command}    # {what}"));
+    ];
+    let width = commands.iter().map(|(command, _)| command.len()).max().unwrap_or_default();
+    for (command, what) in commands {
+        printer.prose(Tone::Plain, &format!("  wrun {command:width$}  # {what}"));
     }
     Ok(Exit::Done)
 }

@@ -16,7 +16,7 @@ use grants::{CheckedNeed, Grants, NeedAnswer};
 use repository::Release;
 use serde_json::{Value, json};
 use std::path::Path;
-use text::escape_line;
+use text::{escape_line, shell_word};
 
 /// The version of the JSON output. It grows when the meaning of a key changes or a key is removed.
 const VERSION: u32 = 1;
@@ -72,13 +72,24 @@ fn named(file: &Path, policies: &Path) -> anyhow::Result<Artifact> {
         return Ok(artifact::find(policies, name)?);
     }
     if file.is_dir() {
-        let error = anyhow::anyhow!("{} is a folder; an artifact is shown", file.display());
-        return Err(Hinted::new(error, "`wrun policy build` makes one of a policy's folder: NAME.wasm").into());
+        let error = anyhow::anyhow!("{} is a folder, not an artifact", file.display());
+        let hint = match artifact_in(file) {
+            Some(artifact) => format!("the artifact in it: wrun policy show {}", shell_word(&artifact)),
+            None => "`wrun policy build` makes one of a policy's folder: NAME.wasm".to_owned(),
+        };
+        return Err(Hinted::new(error, hint).into());
     }
     match name.filter(|_| file.extension().is_none() && !file.exists()) {
         Some(name) => Ok(artifact::find(policies, name)?),
         None => Ok(Artifact::open(file)?),
     }
+}
+
+/// Returns the path of the artifact that was built in a policy's folder of the same name, or `None` if there is none.
+fn artifact_in(folder: &Path) -> Option<String> {
+    let whole = std::path::absolute(folder).ok()?;
+    let artifact = folder.join(whole.file_name()?).with_added_extension("wasm");
+    artifact.is_file().then(|| artifact.display().to_string())
 }
 
 /// Returns the named policy, or the policy of this folder. Returns `None` if the folder has no policy.
@@ -198,7 +209,7 @@ fn language(language: Language) -> &'static str {
 }
 
 fn needs(held: &[CheckedNeed], heading: &str, printer: Printer) {
-    printer.line(Tone::Heading, &escape_line(heading));
+    printer.prose(Tone::Heading, &escape_line(heading));
     if held.is_empty() {
         printer.line(Tone::Quiet, "  none are stated");
     }

@@ -9,6 +9,7 @@ use crate::terminal;
 use assemble::Records;
 use report::Record;
 use serde_json::{Map, Value, json};
+use state::Holder;
 use text::counted;
 
 /// The version of the JSON output. It grows when the meaning of a key changes or a key is removed.
@@ -24,26 +25,30 @@ pub(super) fn run(arguments: &ListArguments, printer: Printer) -> anyhow::Result
     let runs = records.runs().iter().take(arguments.limit);
     let listed: Vec<(&str, Read)> =
         runs.map(|run| (run.id.as_str(), run.read().map_err(|error| text::error_chain(&error)))).collect();
+    let running = records.running()?;
     let unseen = records.hidden();
     if let Some(sentence) = &unseen {
         printer.note(Tone::Warning, &format!("warning: {sentence}"));
     }
     if arguments.format == View::Json {
-        let runs: Vec<_> = listed.iter().map(|(id, record)| as_json(id, record)).collect();
+        let running = running.iter().map(running_as_json);
+        let runs: Vec<_> = running.chain(listed.iter().map(|(id, record)| as_json(id, record))).collect();
         printer.json(&serde_json::to_string_pretty(&json!({ "version": VERSION, "runs": runs }))?);
         return Ok(Exit::Done);
     }
     let mut table = Table::new().with_numbers(&SECONDS);
+    let now = running.as_ref();
+    now.iter().for_each(|holder| add_running(holder, true, &mut table));
     listed.iter().for_each(|(id, record)| add(id, record, &mut table));
     if !table.fits(terminal::columns()) {
-        table = short(&listed, true);
+        table = short(now, &listed, true);
         if !table.fits(terminal::columns()) {
-            table = short(&listed, false);
+            table = short(now, &listed, false);
         }
     }
     table.print(printer);
     let hidden = records.runs().len().saturating_sub(listed.len());
-    if listed.is_empty() && unseen.is_none() {
+    if listed.is_empty() && running.is_none() && unseen.is_none() {
         printer.note(Tone::Quiet, &format!("no run is recorded in {}", settings.run.state_dir.display()));
     } else if hidden > 0 {
         let (them, are) = if hidden == 1 { ("it", "is") } else { ("them", "are") };
@@ -79,9 +84,19 @@ fn add(id: &str, record: &Read, table: &mut Table) {
     }
 }
 
+/// Adds the row of the run that goes on now. It has no record yet.
+fn add_running(holder: &Holder, has_seconds: bool, table: &mut Table) {
+    let (id, process) = (holder.run.as_deref().unwrap_or_default(), format!("process {}", holder.pid));
+    match has_seconds {
+        true => table.row(Tone::Plain, [id, "running", "", &process]),
+        false => table.row(Tone::Plain, [id, "running", &process]),
+    }
+}
+
 /// Returns a short form of the table, for narrow terminals. Without `with_names`, several policies are shown as their number.
-fn short(listed: &[(&str, Read)], with_names: bool) -> Table {
+fn short(running: Option<&Holder>, listed: &[(&str, Read)], with_names: bool) -> Table {
     let mut table = Table::new();
+    running.iter().for_each(|holder| add_running(holder, false, &mut table));
     listed.iter().for_each(|(id, record)| add_short(id, record, with_names, &mut table));
     table
 }
@@ -97,11 +112,15 @@ fn add_short(id: &str, record: &Read, with_names: bool, table: &mut Table) {
     let outcome = if record.is_dry() { format!("dry {outcome}") } else { outcome.to_owned() };
     let policies = record.policies();
     let names = match policies.as_slice() {
-        [only] => only.name.unwrap_or("folders").to_owned(),
+        [only] => only.shown_name().to_owned(),
         all if with_names => all.iter().map(|policy| policy.shown_name()).collect::<Vec<_>>().join(", "),
         all => counted(all.len(), "policy"),
     };
     table.row(tone, [id, &outcome, &record.changes_in_short(), &names]);
+}
+
+fn running_as_json(holder: &Holder) -> Value {
+    json!({ "run_id": holder.run, "outcome": null, "running": true, "pid": holder.pid, "began": holder.began })
 }
 
 fn as_json(id: &str, record: &Read) -> Value {

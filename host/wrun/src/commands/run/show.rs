@@ -43,7 +43,7 @@ fn heading(record: &Record, printer: Printer) {
     let so_far = if record.is_interrupted() { ", of those declared so far" } else { "" };
     let (outcome, what, seconds) = (record.outcome(), record.changes() + so_far, record.seconds());
     let tone = if record.has_failed() { Tone::Error } else { Tone::Plain };
-    printer.line(tone, &escape_line(&format!("  {outcome}: {what}, began {began}, took {seconds:.2} s")));
+    printer.prose(tone, &escape_line(&format!("  {outcome}: {what}, began {began}, took {seconds:.2} s")));
 }
 
 /// Returns the text about the signature of a policy's artifact. `releases`: the record's data about the repository, or `null`
