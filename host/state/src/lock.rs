@@ -60,8 +60,15 @@ impl fmt::Display for Holder {
 #[derive(Debug)]
 pub struct RunLock {
     folder: Arc<Folder>,
-    // Closing the file releases the lock.
-    _file: File,
+    file: File,
+}
+
+impl Drop for RunLock {
+    /// Releases the lock also where another process has a copy of the open file: a child that has not become its program yet,
+    /// and that its file system keeps in the kernel, keeps all open files.
+    fn drop(&mut self) {
+        let _ = rustix::fs::flock(&self.file, FlockOperation::Unlock);
+    }
 }
 
 impl RunLock {
@@ -169,7 +176,7 @@ pub(crate) fn take(folder: &Arc<Folder>, request: LockRequest<'_>) -> Result<Run
         }
     }
     introduce(&file, &request).map_err(|source| StateError::system("write", &path, source))?;
-    let lock = RunLock { folder: Arc::clone(folder), _file: file };
+    let lock = RunLock { folder: Arc::clone(folder), file };
     for name in [nodes::FOLDER, pending::FOLDER, good_runs::FOLDER] {
         if let Some(folder) = folder.open(name)? {
             folder.sweep()?;
@@ -194,4 +201,32 @@ fn introduce(file: &File, request: &LockRequest<'_>) -> std::io::Result<()> {
 /// Returns the holder that the file names. Returns `None` if the lock has just been taken and the file is not written yet.
 fn holder(folder: &Folder) -> Result<Option<Holder>, StateError> {
     Ok(folder.read(FILE)?.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::StateDirectory;
+
+    #[test]
+    fn attack_who_has_a_copy_of_the_open_file_does_not_keep_the_lock() {
+        let directory = tempfile::tempdir().unwrap();
+        let state = StateDirectory::open(directory.path()).unwrap();
+        let lock = || {
+            state.lock(LockRequest {
+                command: "test",
+                began: SystemTime::UNIX_EPOCH,
+                wait: Duration::ZERO,
+                interrupted: &|| false,
+                waiting: &mut |_| {},
+            })
+        };
+        let first = lock().unwrap();
+        // As a child has it that never becomes its program.
+        let copy = first.file.try_clone().unwrap();
+        assert!(lock().is_err());
+        drop(first);
+        lock().unwrap();
+        drop(copy);
+    }
 }
