@@ -55,11 +55,15 @@ impl SystemFiles {
     /// Returns the whole content of a regular file. Returns `None` if the file is missing, unreadable, not regular, or longer
     /// than `limit`.
     pub(crate) fn bytes(&self, path: &str, limit: usize) -> Option<Vec<u8>> {
-        let descriptor = self.open_inside(path, OFlags::RDONLY).ok()?;
-        let status = fstat(&descriptor).ok()?;
+        // Opening a pipe or a device can have effects, so the kind is checked on a handle that opens nothing.
+        let held = self.open_inside(path, OFlags::PATH).ok()?;
+        let status = fstat(&held).ok()?;
         if FileType::from_raw_mode(status.st_mode) != FileType::RegularFile {
             return None;
         }
+        // Without `/proc` it is opened by its name.
+        let reopened = plain_files::reopen(held).map(OwnedFd::from);
+        let descriptor = reopened.or_else(|_| self.open_inside(path, OFlags::RDONLY)).ok()?;
         let size = usize::try_from(status.st_size).unwrap_or(usize::MAX);
         let mut content = Vec::new();
         let mut page = [0; PAGE];
@@ -149,6 +153,8 @@ impl SystemFiles {
 mod tests {
     use std::os::unix::fs::symlink;
 
+    use rustix::fs::inotify;
+
     use super::*;
 
     #[test]
@@ -179,10 +185,13 @@ mod tests {
         std::fs::write(root.path().join("empty"), "\n\n").unwrap();
         rustix::fs::mknodat(rustix::fs::CWD, root.path().join("pipe"), FileType::Fifo, Mode::from_raw_mode(0o600), 0)
             .unwrap();
+        let watch = inotify::init(inotify::CreateFlags::NONBLOCK | inotify::CreateFlags::CLOEXEC).unwrap();
+        inotify::add_watch(&watch, root.path().join("pipe"), inotify::WatchFlags::OPEN).unwrap();
         let files = SystemFiles::open(root.path()).unwrap();
         assert_eq!(files.text("/missing"), None);
         assert_eq!(files.text("/directory"), None);
         assert_eq!(files.text("/pipe"), None, "a pipe without a writer must neither block nor be read");
+        assert!(rustix::io::read(&watch, &mut [0; 4096]).is_err(), "a writer that waits for a reader would go on");
         assert_eq!(files.bytes("/long", 10), None);
         assert_eq!(files.bytes("/long", 11).map(|content| content.len()), Some(11));
         assert_eq!(files.text("/bytes").as_deref(), Some("a\u{fffd}b"));

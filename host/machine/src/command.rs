@@ -19,12 +19,14 @@
 
 mod answers;
 mod confine;
+mod end;
 mod exported;
 mod failure;
 mod fence;
 mod held;
 mod process_tree;
 mod start;
+mod unended;
 mod wait;
 
 pub use answers::Answers;
@@ -46,7 +48,9 @@ use start::Identity;
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
+use unended::Unended;
 use wait::{Patience, Watch};
 
 /// The search path for programs of a command that sets no `PATH`, as in Chef.
@@ -112,7 +116,7 @@ pub struct Launch {
     umask: u32,
     environment: Vec<(String, String)>,
     unset: Vec<String>,
-    input: Option<Vec<u8>>,
+    input: Option<Arc<[u8]>>,
     timeout: Duration,
     locale: &'static str,
     live: bool,
@@ -162,7 +166,7 @@ impl Launch {
         let (words, input) = match command.program() {
             Program::Arguments(words) => (words.clone(), command.input().map(Into::into)),
             Program::Shell(line) => ([SHELL, "-c", line].map(Into::into).to_vec(), command.input().map(Into::into)),
-            Program::Script { interpreter, code } => (interpreter.clone(), Some(code.clone().into_bytes())),
+            Program::Script { interpreter, code } => (interpreter.clone(), Some(code.as_bytes().into())),
         };
         Self {
             words,
@@ -222,7 +226,7 @@ impl Launch {
     /// Sets the bytes of the program's standard input.
     #[must_use]
     pub fn input(self, input: impl Into<Vec<u8>>) -> Self {
-        Self { input: Some(input.into()), ..self }
+        Self { input: Some(input.into().into()), ..self }
     }
 
     /// Adds a file that a confined command finds in [`PLACED`] and that no other process sees.
@@ -361,7 +365,7 @@ impl Commands {
         confine::ask(launcher, &self.root, launch, &identity, environment, Watch { stop: &self.stop, account })
     }
 
-    /// Runs a program to its end and blocks until then. An interrupted run waits for it too, because wrun finishes an action
+    /// Runs a program to its end and blocks until then, or until a killed program has not ended for a few seconds. An interrupted run waits for it too, because wrun finishes an action
     /// that has begun. A run that must end at once also ends the program and everything it started, unless it is a package
     /// manager.
     ///
@@ -377,7 +381,7 @@ impl Commands {
         if let Some(answers) = &self.answers {
             return answers.run(launch);
         }
-        let stopped = |what| CommandFailure::Stopped { shown: launch.shown.clone(), what };
+        let stopped = |what: &str| CommandFailure::Stopped { shown: launch.shown.clone(), what: what.into() };
         if self.is_to_end() {
             return Err(stopped("was not started"));
         }
@@ -385,8 +389,9 @@ impl Commands {
             Ok(identity) => identity,
             Err(nobody) => return Ok(nobody.into_outcome()),
         };
-        let failed = |error: io::Error| match error.kind() {
-            io::ErrorKind::Interrupted => stopped("is left running"),
+        let failed = |error: io::Error| match Unended::in_error(&error) {
+            Some(unended) if self.is_to_end() => stopped(&format!("is left behind: {unended}")),
+            None if error.kind() == io::ErrorKind::Interrupted => stopped("is left running"),
             _ => CommandFailure::of_system(&error, &launch.shown),
         };
         // The loop that waits never checks programs that end soon, so the wall time is checked here, before each start.
@@ -397,7 +402,9 @@ impl Commands {
         let root = (self.root != Path::new("/")).then(|| self.root.clone());
         let child = match start::start(launch, root, identity, environment, &|waited| self.is_over(launch, waited)) {
             Ok(child) => child,
-            Err(start::Refusal::Failure(CommandFailure::HeldUp { .. })) if self.is_to_end() => {
+            Err(start::Refusal::Failure(CommandFailure::HeldUp { .. } | CommandFailure::Unended { .. }))
+                if self.is_to_end() =>
+            {
                 return Err(stopped("was ended"));
             }
             Err(start::Refusal::Failure(failure)) => {

@@ -220,7 +220,7 @@ impl Machine for GuestMachine {
         match self.commands.run(&launch, &mut self.users, None) {
             Ok(outcome) => Ok(outcome),
             Err(CommandFailure::TimedOut { outcome, .. }) => Ok(outcome),
-            Err(failure @ CommandFailure::HeldUp { .. }) => {
+            Err(failure @ (CommandFailure::HeldUp { .. } | CommandFailure::Unended { .. })) => {
                 Err(MachineError::System("ETIMEDOUT".into(), failure.to_string()))
             }
             Err(CommandFailure::NotStarted { error, about, .. }) => {

@@ -14,7 +14,7 @@ use rustix::io::Errno;
 
 use crate::walk::Kind;
 use crate::write::{Existing, Survives, write_in, write_with_in};
-use crate::{NotPlain, bounded, not_plain, plain};
+use crate::{HOLD, NotPlain, bounded, not_plain, opened, plain};
 
 /// Largest depth of folders that are removed with their content.
 const MAX_DEPTH: usize = 48;
@@ -113,9 +113,10 @@ impl Folder {
     /// # Errors
     /// A link or something else that is not a plain file lies there; or the system's.
     pub fn open_file(&self, name: impl AsRef<Path>) -> io::Result<Option<File>> {
-        match self.opened(name.as_ref(), OpenOptions::new().read(true)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            opened => opened.map(Some),
+        let name = bare(name.as_ref())?;
+        match rustix::fs::openat(&self.handle, name, HOLD | OFlags::NOFOLLOW, Mode::empty()) {
+            Err(Errno::NOENT) => Ok(None),
+            held => opened(held?, || self.opened(name, OpenOptions::new().read(true))).map(Some),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Opens files that other people may have created, such as a cookbook, a Policyfile, or a test's facts.
 //!
 //! The path of a file may lead to a named pipe, which blocks when it is opened, or to an endless device. So this crate opens
-//! only regular files, without blocking, and reads them up to a limit. The path of a new file may be a link, so files are
+//! only regular files, without blocking, and reads them up to a limit. Whether a file is regular is known before it is opened. The path of a new file may be a link, so files are
 //! written under random names and then renamed ([`replace`]). Crates that store their own files access them through an open
 //! folder, without following links ([`Folder`]). An author's folder, in which links are allowed as long as they stay in it,
 //! is opened once and read and written through its handle ([`HeldFolder`]).
@@ -12,11 +12,13 @@ mod own;
 mod walk;
 mod write;
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read as _};
-use std::os::fd::AsFd;
-use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
 
 pub use folder::Folder;
 pub use held::HeldFolder;
@@ -24,21 +26,46 @@ pub use own::is_own_user;
 pub use walk::{Entry, Kind, WalkError};
 pub use write::{Existing, Survives, UNFINISHED, replace, replace_with, unfinished_name};
 
-/// Makes `open` return without blocking. This is Linux's value on all platforms that wrun supports.
-const O_NONBLOCK: i32 = 0o4000;
+/// Holds an entry of any kind, without opening it.
+const HOLD: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
+
+/// Reads without blocking, and without taking over a terminal.
+const READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
 /// Opens a regular file, or the target of a link.
 ///
 /// # Errors
 /// The system's, of its kind; `InvalidInput` for what is neither a plain file nor a directory.
 pub fn open(path: &Path) -> io::Result<File> {
-    plain(OpenOptions::new().read(true).custom_flags(O_NONBLOCK).open(path)?)
+    let held = rustix::fs::open(path, HOLD, Mode::empty())?;
+    opened(held, || Ok(rustix::fs::open(path, READ, Mode::empty())?.into()))
+}
+
+/// Opens the file behind a handle of [`OFlags::PATH`] for reading. Such a handle shows the kind of a file before anything is
+/// opened: the opening alone of a named pipe lets its writers go on, and some devices act when they are opened.
+///
+/// # Errors
+/// The system's; `NotFound` on a system without `/proc`.
+pub fn reopen(held: impl AsFd) -> io::Result<File> {
+    Ok(rustix::fs::open(format!("/proc/self/fd/{}", held.as_fd().as_raw_fd()), READ, Mode::empty())?.into())
+}
+
+/// Opens the plain file behind a handle for reading. `again` opens it by its name, for a system without `/proc`.
+fn opened(held: OwnedFd, again: impl FnOnce() -> io::Result<File>) -> io::Result<File> {
+    let held = plain(File::from(held))?;
+    match reopen(&held) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => plain(again()?),
+        reopened => reopened,
+    }
 }
 
 fn plain(file: File) -> io::Result<File> {
     let about = file.metadata()?;
     if about.is_dir() {
         return Err(io::Error::from(io::ErrorKind::IsADirectory));
+    }
+    if about.is_symlink() {
+        return Err(not_plain(io::ErrorKind::Other, NotPlain::Link));
     }
     if !about.is_file() {
         return Err(not_plain(io::ErrorKind::InvalidInput, NotPlain::File));
@@ -144,6 +171,7 @@ pub fn leads_inside(path: &Path, folder: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::fs::inotify;
     use std::os::unix::fs::symlink;
     use std::process::Command;
 
@@ -163,6 +191,25 @@ mod tests {
         }
         assert_eq!(read(folder.path(), 10).unwrap_err().kind(), io::ErrorKind::IsADirectory);
         assert_eq!(read(&folder.path().join("absent"), 10).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn attack_a_pipe_or_device_in_the_place_of_a_file_is_not_even_opened() {
+        let top = tempfile::tempdir().unwrap();
+        let pipe = top.path().join("pipe");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        std::fs::write(top.path().join("file"), "text").unwrap();
+        let flags = inotify::CreateFlags::NONBLOCK | inotify::CreateFlags::CLOEXEC;
+        let watch = inotify::init(flags).unwrap();
+        for name in ["pipe", "file"] {
+            inotify::add_watch(&watch, top.path().join(name), inotify::WatchFlags::OPEN).unwrap();
+        }
+        let was_opened = || rustix::io::read(&watch, &mut [0; 4096]).is_ok();
+        let folder = Folder::open(top.path()).unwrap().unwrap();
+        assert!(open(&pipe).is_err() && folder.open_file("pipe").is_err());
+        assert!(!was_opened(), "a writer that waits for a reader would go on");
+        assert!(open(&top.path().join("file")).is_ok() && was_opened());
+        assert!(folder.open_file("file").is_ok() && was_opened());
     }
 
     #[test]

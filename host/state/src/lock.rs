@@ -63,9 +63,16 @@ impl fmt::Display for Holder {
 #[derive(Debug)]
 pub struct RunLock {
     folder: Arc<Folder>,
-    /// The file of the lock, open. Closing it releases the lock.
     file: File,
     holder: Holder,
+}
+
+impl Drop for RunLock {
+    /// Releases the lock also where another process has a copy of the open file: a child that has not become its program yet,
+    /// and that its file system keeps in the kernel, keeps all open files.
+    fn drop(&mut self) {
+        let _ = rustix::fs::flock(&self.file, FlockOperation::Unlock);
+    }
 }
 
 impl RunLock {
@@ -221,4 +228,32 @@ pub(crate) fn running(folder: &Folder) -> Result<Option<Holder>, StateError> {
 /// Returns the holder that the file names. Returns `None` if the lock has just been taken and the file is not written yet.
 fn holder(folder: &Folder) -> Result<Option<Holder>, StateError> {
     Ok(folder.read(FILE)?.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::StateDirectory;
+
+    #[test]
+    fn attack_who_has_a_copy_of_the_open_file_does_not_keep_the_lock() {
+        let directory = tempfile::tempdir().unwrap();
+        let state = StateDirectory::open(directory.path()).unwrap();
+        let lock = || {
+            state.lock(LockRequest {
+                command: "test",
+                began: SystemTime::UNIX_EPOCH,
+                wait: Duration::ZERO,
+                interrupted: &|| false,
+                waiting: &mut |_| {},
+            })
+        };
+        let first = lock().unwrap();
+        // As a child has it that never becomes its program.
+        let copy = first.file.try_clone().unwrap();
+        assert!(lock().is_err());
+        drop(first);
+        lock().unwrap();
+        drop(copy);
+    }
 }

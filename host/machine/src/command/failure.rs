@@ -1,6 +1,7 @@
 //! How a program can fail.
 
 use super::Launch;
+use super::unended::Unended;
 use crate::root::system_error;
 use contract::{CommandOutcome, ErrorKind, Raised, SystemError};
 use errors::chef::{self, AccountLookup, CommandEnd};
@@ -39,12 +40,24 @@ pub enum CommandFailure {
         outcome: CommandOutcome,
     },
     /// Its process was stopped before it became the program, and was ended.
-    #[error("{shown} did not begin within {} s and was ended: another process of its user stops it", after.as_secs())]
+    #[error("{shown} did not begin within {} s and was ended: {why}", after.as_secs())]
     HeldUp {
         /// The command, as messages show it.
         shown: String,
         /// The time after which it was ended.
         after: Duration,
+        /// The reason, as a clause.
+        why: &'static str,
+    },
+    /// It was killed, or has ended by itself, but its process is still there after some seconds. wrun does not wait any longer.
+    #[error("{shown}: process {process} does not end: {why}")]
+    Unended {
+        /// The command, as messages show it.
+        shown: String,
+        /// The number of the process.
+        process: i32,
+        /// The reason, as a clause: another process traces it, or it waits in the kernel.
+        why: String,
     },
     /// The run must end at once: the program was ended, was left running, or was not started.
     #[error("the run was stopped: {shown} {what}")]
@@ -52,7 +65,7 @@ pub enum CommandFailure {
         /// The command, as messages show it.
         shown: String,
         /// The rest of the sentence: `was not started`.
-        what: &'static str,
+        what: String,
     },
     /// A dry run could not run the command. That does not mean that the real run would fail.
     #[error("{why}")]
@@ -84,7 +97,11 @@ impl Nobody {
 }
 
 impl CommandFailure {
+    /// Returns the failure for an error of the system, or for a process that does not end.
     pub(super) fn of_system(error: &io::Error, about: &str) -> Self {
+        if let Some(Unended { process, why }) = Unended::in_error(error).cloned() {
+            return Self::Unended { shown: about.into(), process, why };
+        }
         let errno = rustix::io::Errno::from_io_error(error).unwrap_or(rustix::io::Errno::IO);
         Self::NotStarted { error: system_error(errno), sentence: sentence(error), about: about.into() }
     }
@@ -119,7 +136,7 @@ impl CommandFailure {
                 ));
             }
             Self::NotStarted { error, .. } => error.into(),
-            Self::TimedOut { .. } | Self::HeldUp { .. } => ErrorKind::CommandTimeout,
+            Self::TimedOut { .. } | Self::HeldUp { .. } | Self::Unended { .. } => ErrorKind::CommandTimeout,
             // Neither a `rescue` without a class nor `ignore_failure` continues after it.
             Self::Stopped { .. } => ErrorKind::Signalled,
             Self::CannotLook { kind, .. } => kind,

@@ -4,7 +4,7 @@
 //! keeps the real user of the process that started it.
 
 use rustix::process::Pid;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Package managers, by the names under which the kernel knows their processes.
 const PACKAGE_MANAGERS: [&str; 11] =
@@ -23,6 +23,13 @@ pub(super) fn package_manager(group: Pid) -> Option<String> {
     // The lowest number is the process that started the others.
     let (number, name) = found.min()?;
     Some(format!("{name} (process {number})"))
+}
+
+/// Tells whether a process is a package manager that root started and that has not ended.
+pub(super) fn is_package_manager(process: Pid) -> bool {
+    let folder = PathBuf::from(format!("/proc/{}", process.as_raw_nonzero()));
+    let status = std::fs::read_to_string(folder.join("stat")).unwrap_or_default();
+    name_and_group(&status).is_some_and(|(name, _)| PACKAGE_MANAGERS.contains(&name)) && is_roots(&folder)
 }
 
 /// Tells whether root started a process, by its folder in `/proc`.
@@ -71,9 +78,10 @@ mod tests {
                 let mut child = command.arg("1000").uid(uid).process_group(0).spawn().unwrap();
                 let group = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
                 let found = package_manager(group);
+                let is_one = is_package_manager(group);
                 child.kill().unwrap();
                 child.wait().unwrap();
-                assert_eq!(found.is_some(), expected, "{name} of user {uid}: {found:?}");
+                assert_eq!((found.is_some(), is_one), (expected, expected), "{name} of user {uid}: {found:?}");
             };
             check(65534, false);
             check(0, true);

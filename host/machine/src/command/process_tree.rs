@@ -15,6 +15,16 @@ const GRACE: Duration = Duration::from_secs(3);
 /// some.
 const MAX_DESCENT: usize = 10_000;
 
+/// The number of fields of `/proc/PID/stat` between the session and the time when the process began.
+const FIELDS_BEFORE_BEGIN: usize = 15;
+
+/// A process of a command. Its number may belong to another process later, which then began at another time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) process: Pid,
+    began: u64,
+}
+
 /// The kernel's data about one process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Process {
@@ -23,17 +33,36 @@ struct Process {
     parent: i32,
     group: i32,
     session: i32,
+    /// The time when it began, in the kernel's ticks since the start of the machine.
+    began: u64,
 }
 
 /// Returns the processes of a command, by the leader of its process group. The list includes dead processes that no parent
 /// has waited for.
 pub(super) fn of(leader: Pid) -> Vec<Pid> {
+    find(leader).into_iter().map(|found| found.process).collect()
+}
+
+/// Returns the same processes in a form that stays valid when they end.
+pub(super) fn find(leader: Pid) -> Vec<Found> {
     let all = processes();
     let leader = leader.as_raw_nonzero().get();
     let mut known: HashMap<i32, bool> = HashMap::new();
-    let mut kin: Vec<i32> = all.keys().copied().filter(|pid| is_kin(*pid, leader, &all, &mut known)).collect();
-    kin.sort_unstable();
-    kin.into_iter().filter_map(Pid::from_raw).collect()
+    let kin = all.iter().filter(|(pid, _)| is_kin(**pid, leader, &all, &mut known));
+    let found = |(pid, process): (&i32, &Process)| Some(Found { process: Pid::from_raw(*pid)?, began: process.began });
+    let mut kin: Vec<Found> = kin.filter_map(found).collect();
+    kin.sort_unstable_by_key(|found| found.process.as_raw_nonzero());
+    kin
+}
+
+/// Kills those of some processes that still run.
+pub(super) fn kill_found(found: &[Found]) {
+    for one in found {
+        let now = std::fs::read_to_string(format!("/proc/{}/stat", one.process.as_raw_nonzero()));
+        if now.ok().and_then(|stat| parse(&stat)).is_some_and(|process| process.began == one.began) {
+            let _ = kill_process(one.process, Signal::KILL);
+        }
+    }
 }
 
 /// Kills the processes of a command. It stops all of them first. The children of a killed parent cannot be found any more,
@@ -58,12 +87,15 @@ pub(super) fn kill(leader: Pid) {
 
 /// Kills the children of this process that a thread of this name has made and that have not become another program: until
 /// then a child has the name of its thread.
-pub(super) fn kill_children_of_thread(name: &str) {
+/// Returns them.
+pub(super) fn kill_children_of_thread(name: &str) -> Vec<Pid> {
     let own = rustix::process::getpid().as_raw_nonzero().get();
     let children = processes().into_iter().filter(|(_, child)| child.parent == own && child.name == name);
-    for pid in children.filter_map(|(pid, _)| Pid::from_raw(pid)) {
-        let _ = kill_process(pid, Signal::KILL);
+    let children: Vec<Pid> = children.filter_map(|(pid, _)| Pid::from_raw(pid)).collect();
+    for child in &children {
+        let _ = kill_process(*child, Signal::KILL);
     }
+    children
 }
 
 /// Tells whether a process belongs to the leader's command. Caches the result for the ancestors that it passes.
@@ -104,8 +136,11 @@ fn processes() -> HashMap<i32, Process> {
 fn parse(stat: &str) -> Option<Process> {
     let (name, rest) = stat.rsplit_once(')')?;
     let (_, name) = name.split_once('(')?;
-    let mut fields = rest.split_ascii_whitespace().skip(1).map_while(|field| field.parse().ok());
-    Some(Process { name: name.to_owned(), parent: fields.next()?, group: fields.next()?, session: fields.next()? })
+    let mut fields = rest.split_ascii_whitespace().skip(1);
+    let mut number = || fields.next()?.parse().ok();
+    let (parent, group, session) = (number()?, number()?, number()?);
+    let began = fields.nth(FIELDS_BEFORE_BEGIN)?.parse().ok()?;
+    Some(Process { name: name.to_owned(), parent, group, session, began })
 }
 
 #[cfg(test)]
@@ -114,17 +149,18 @@ mod tests {
 
     #[test]
     fn a_programs_name_may_hold_anything() {
-        let process = |name: &str| Some(Process { name: name.to_owned(), parent: 1, group: 42, session: 7 });
-        assert_eq!(parse("42 (a) R 9 (b) S 1 42 7 0 -1 4194560"), process("a) R 9 (b"));
-        assert_eq!(parse("42 (sleep) S 1 42 7 0 -1"), process("sleep"));
-        for broken in ["", "42", "42 (x", "42 (x) S 1", "42 (x) S a b c"] {
+        let process = |name: &str| Some(Process { name: name.to_owned(), parent: 1, group: 42, session: 7, began: 93 });
+        let rest = "S 1 42 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 93 1000";
+        assert_eq!(parse(&format!("42 (a) R 9 (b) {rest}")), process("a) R 9 (b"));
+        assert_eq!(parse(&format!("42 (sleep) {rest}")), process("sleep"));
+        for broken in ["", "42", "42 (x", "42 (x) S 1", "42 (x) S a b c", "42 (x) S 1 42 7 0 -1"] {
             assert_eq!(parse(broken), None, "{broken}");
         }
     }
 
     #[test]
     fn descendants_and_those_of_group_and_session_are_kin() {
-        let process = |parent, group, session| Process { name: String::new(), parent, group, session };
+        let process = |parent, group, session| Process { name: String::new(), parent, group, session, began: 0 };
         let all = HashMap::from([
             (10, process(1, 10, 10)),
             (11, process(10, 10, 10)),

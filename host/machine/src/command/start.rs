@@ -1,7 +1,9 @@
 //! Starts a program with its own identity. The parent module explains why this takes a thread.
 
+use super::end::{self, PATIENCE};
 use super::failure::Nobody;
 use super::fence::NoFence;
+use super::unended::Unended;
 use super::{CommandFailure, DEFAULT_PATH, Launch, SHELL, SHELL_NAME, fence, process_tree};
 use crate::users::Users;
 use contract::{CommandOutcome, MachineUser};
@@ -10,7 +12,7 @@ use nix::errno::Errno;
 use nix::sched::{CloneFlags, unshare};
 use process_wrap::std::{CommandWrap, ProcessSession};
 use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags};
-use rustix::process::{Gid, Uid};
+use rustix::process::{Gid, Pid, Uid};
 use rustix::thread::CapabilitySet;
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -24,6 +26,12 @@ use std::time::{Duration, Instant};
 
 /// How often to look whether a start takes too long.
 const LOOK: Duration = Duration::from_millis(200);
+
+/// The reason for a child that is held up until it is killed.
+const STOPPED: &str = "another process of its user stops it";
+
+/// The reason if the start itself does not return.
+const SILENT: &str = "the file system of its program or directory does not answer";
 
 /// How many starts there were, to tell their threads apart by name.
 static STARTS: AtomicU64 = AtomicU64::new(0);
@@ -114,8 +122,10 @@ fn unknown(uid: u32) -> MachineUser {
 
 /// Starts the program. Returns once it runs or could not be started.
 ///
-/// A process of the program's user can stop the child before it has become the program. So `is_over` is asked now and then
-/// whether the start takes too long; then the child is killed.
+/// A process of the program's user can stop the child before it has become the program. A file system whose server is silent
+/// holds the thread or the child in the kernel, where nothing ends them. So `is_over` is asked now and then whether the start
+/// takes too long. Then the child is killed, and if the thread does not return soon, it is left behind: what it has started by
+/// then, it ends itself.
 pub(super) fn start(
     launch: &Launch,
     root: Option<PathBuf>,
@@ -123,57 +133,74 @@ pub(super) fn start(
     environment: Vec<(String, String)>,
     is_over: &dyn Fn(Duration) -> bool,
 ) -> Result<Child, Refusal> {
-    let start = || -> Result<Child, Refusal> {
-        let failure = |error: io::Error| Refusal::Failure(CommandFailure::of_system(&error, &launch.shown));
-        enter(launch, root.as_deref(), &identity).map_err(failure)?;
-        let cwd = directory(launch);
-        if let Err(error) = go_to(&cwd) {
-            return Err(Refusal::Outcome(no_directory(&io::Error::from(error), &cwd)));
-        }
-        if let Some(fence) = &launch.fence {
-            let found = command(&launch.words, launch.arg0, &environment).map_err(failure)?;
-            fence::put_up(fence, Path::new(found.get_program())).map_err(|why| match why {
-                NoFence::System(error) => failure(error),
-                NoFence::UnknownProgram(what) => {
-                    let program = found.get_program().to_string_lossy().into_owned();
-                    Refusal::Failure(CommandFailure::NotLimited { program, what })
-                }
-            })?;
-        }
-        let user = identity.ids.as_ref().and_then(Ids::other_user);
-        spawn(&launch.words, launch.arg0, &environment, user).map_err(|error| {
-            let program = launch.words.first().map_or("", String::as_str);
-            match launch.from_shell.then(|| shell_says(&error, program)).flatten() {
-                Some(outcome) => Refusal::Outcome(outcome),
-                None => Refusal::Failure(CommandFailure::of_system(&error, program)),
-            }
-        })
-    };
     let failed = |error: io::Error| Refusal::Failure(CommandFailure::of_system(&error, &launch.shown));
     let began = Instant::now();
     let (done, started) = mpsc::channel();
     let name = format!("command {}", STARTS.fetch_add(1, Ordering::Relaxed) % 1_000_000);
-    std::thread::scope(|scope| {
-        let run = move || done.send(start());
-        std::thread::Builder::new().name(name.clone()).spawn_scoped(scope, run).map_err(failed)?;
-        let mut was_killed = false;
-        let outcome = loop {
-            match started.recv_timeout(LOOK) {
-                Ok(outcome) => break outcome,
-                Err(RecvTimeoutError::Disconnected) => return Err(failed(io::Error::other("thread ended"))),
-                Err(RecvTimeoutError::Timeout) if is_over(began.elapsed()) => {
-                    was_killed = true;
-                    process_tree::kill_children_of_thread(&name);
+    let own = launch.clone();
+    let run = move || {
+        let outcome = in_this_thread(&own, root.as_deref(), &identity, &environment);
+        if let Err(mpsc::SendError(Ok(mut child))) = done.send(outcome) {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    };
+    std::thread::Builder::new().name(name.clone()).spawn(run).map_err(failed)?;
+    let mut killed: Option<(Instant, Vec<Pid>)> = None;
+    let held_up = |why| CommandFailure::HeldUp { shown: launch.shown.clone(), after: began.elapsed(), why };
+    loop {
+        match started.recv_timeout(LOOK) {
+            Ok(Ok(mut child)) if killed.is_some() => {
+                let pid = Pid::from_child(&child);
+                end::await_end(&mut child, pid).map_err(failed)?;
+                return Err(Refusal::Failure(held_up(STOPPED)));
+            }
+            Ok(outcome) => return outcome,
+            Err(RecvTimeoutError::Disconnected) => return Err(failed(io::Error::other("thread ended"))),
+            Err(RecvTimeoutError::Timeout) if is_over(began.elapsed()) => {
+                let children = process_tree::kill_children_of_thread(&name);
+                let (since, first) = killed.get_or_insert_with(|| (Instant::now(), children));
+                if since.elapsed() >= PATIENCE {
+                    return Err(Refusal::Failure(match Unended::among(first) {
+                        Some(unended) => CommandFailure::of_system(&unended.into(), &launch.shown),
+                        None => held_up(SILENT),
+                    }));
                 }
-                Err(RecvTimeoutError::Timeout) => {}
             }
-        };
-        match outcome {
-            Ok(mut child) if was_killed => {
-                child.wait().map_err(failed)?;
-                Err(Refusal::Failure(CommandFailure::HeldUp { shown: launch.shown.clone(), after: began.elapsed() }))
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+    }
+}
+
+/// Starts the program from the calling thread, which is good for nothing else afterwards.
+fn in_this_thread(
+    launch: &Launch,
+    root: Option<&Path>,
+    identity: &Identity,
+    environment: &[(String, String)],
+) -> Result<Child, Refusal> {
+    let failure = |error: io::Error| Refusal::Failure(CommandFailure::of_system(&error, &launch.shown));
+    enter(launch, root, identity).map_err(failure)?;
+    let cwd = directory(launch);
+    if let Err(error) = go_to(&cwd) {
+        return Err(Refusal::Outcome(no_directory(&io::Error::from(error), &cwd)));
+    }
+    if let Some(fence) = &launch.fence {
+        let found = command(&launch.words, launch.arg0, environment).map_err(failure)?;
+        fence::put_up(fence, Path::new(found.get_program())).map_err(|why| match why {
+            NoFence::System(error) => failure(error),
+            NoFence::UnknownProgram(what) => {
+                let program = found.get_program().to_string_lossy().into_owned();
+                Refusal::Failure(CommandFailure::NotLimited { program, what })
             }
-            outcome => outcome,
+        })?;
+    }
+    let user = identity.ids.as_ref().and_then(Ids::other_user);
+    spawn(&launch.words, launch.arg0, environment, user).map_err(|error| {
+        let program = launch.words.first().map_or("", String::as_str);
+        match launch.from_shell.then(|| shell_says(&error, program)).flatten() {
+            Some(outcome) => Refusal::Outcome(outcome),
+            None => Refusal::Failure(CommandFailure::of_system(&error, program)),
         }
     })
 }
@@ -316,13 +343,15 @@ fn spawn_piped(mut command: Command, user: Option<u32>) -> io::Result<Child> {
     if let Some(user) = user {
         command.uid(user);
     }
-    // A process group of its own: Ctrl-C in a terminal does not reach the program, and a timeout ends everything it started.
-    if !has_terminal() {
+    // A program of wrun's own user has a process group of its own: Ctrl-C in a terminal does not reach the program, and a
+    // timeout ends everything it started. Such a program could harm wrun in any case, and a new session costs a copy of the
+    // page tables.
+    if user.is_none() && !has_terminal() {
         command.process_group(0);
         return command.spawn();
     }
-    // Also a session of its own, without the operator's terminal: any process with that terminal can type into it, whoever
-    // its user is.
+    // Also a session of its own. It has no terminal: any process with the operator's terminal can type into it, whoever its
+    // user is. And it cannot join a process group of wrun's session, where no timeout would find it.
     let mut command = CommandWrap::from(command);
     command.wrap(ProcessSession);
     let mut started = Err(io::ErrorKind::NotFound.into());

@@ -1,10 +1,12 @@
 //! Waits for a program: its output, its end, its timeout.
 
+use super::end::{self, GRACE, PATIENCE, TICK, TimeOut};
+use super::unended::Unended;
 use super::{held, process_tree};
 use contract::{Account, CommandOutcome, Ended, Stop, StopStep};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, test_kill_process_group};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::io::{self, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::process::ExitStatusExt as _;
@@ -13,15 +15,6 @@ use std::time::{Duration, Instant};
 
 /// The most bytes of each output that are kept; wrun reads and drops the rest, so that the program does not block.
 pub const MAX_OUTPUT: usize = 16 * 1024 * 1024;
-
-/// The time between asking a program to end and killing it, as in Mixlib::ShellOut.
-const GRACE: Duration = Duration::from_secs(3);
-
-/// The time before a program that is ended with the run is killed.
-const STOPPING_GRACE: Duration = Duration::from_secs(5);
-
-/// The interval for checking whether a program has ended, if the kernel does not report it.
-const TICK: Duration = Duration::from_millis(20);
 
 /// The interval for checking whether the run must end at once.
 const LOOK: Duration = Duration::from_millis(200);
@@ -45,6 +38,8 @@ struct Streams<'a> {
     output: Option<ChildStdout>,
     errors: Option<ChildStderr>,
     end: Option<OwnedFd>,
+    /// The time when the kernel first reported the end.
+    ended_at: Option<Instant>,
     outcome: CommandOutcome,
     live: Option<&'a super::Live>,
 }
@@ -53,7 +48,8 @@ struct Streams<'a> {
 /// when the run must end at once. When the run ends at once, a package manager is allowed to finish.
 ///
 /// # Errors
-/// A system call fails. `Interrupted` means that the program was left running.
+/// A system call fails. `Interrupted` means that the program was left running. [`Unended`] means that it was killed and does
+/// not end, or that another process keeps its end from wrun.
 pub(super) fn wait(
     mut child: Child,
     input: Option<&[u8]>,
@@ -71,11 +67,12 @@ pub(super) fn wait(
         output: child.stdout.take(),
         errors: child.stderr.take(),
         end: pidfd_open(pid, PidfdFlags::empty()).ok(),
+        ended_at: None,
         outcome: CommandOutcome::default(),
         live,
     };
     let mut deadline = Instant::now().checked_add(patience.timeout);
-    let mut signal = Some(Signal::TERM);
+    let mut time_out = TimeOut::of(pid);
     let mut ending = false;
     let mut count_at = Instant::now() + LOOK;
     let status = loop {
@@ -83,6 +80,10 @@ pub(super) fn wait(
             break status;
         }
         let now = Instant::now();
+        if streams.is_end_kept()? {
+            end::kill_everything(pid);
+            return Err(Unended::of(pid).into());
+        }
         if stop.step() >= Some(StopStep::AtOnce) && !ending {
             let held = held::package_manager(pid);
             if held.is_some() && stop.step() == Some(StopStep::WithoutWaiting) {
@@ -91,7 +92,7 @@ pub(super) fn wait(
             ending = held.is_none();
             stop.hold(held);
             if ending {
-                end_group(&mut child, pid, stop)?;
+                end::end_group(&mut child, pid, stop)?;
                 continue;
             }
         }
@@ -105,19 +106,14 @@ pub(super) fn wait(
             if let Err(ended @ Ended::Exceeded(_)) = account.check()
                 && held::package_manager(pid).is_none()
             {
-                end_group(&mut child, pid, stop)?;
+                end::end_group(&mut child, pid, stop)?;
                 return Err(io::Error::other(ended));
             }
         }
         if let Some(at) = deadline.filter(|at| *at <= now) {
             streams.outcome.timed_out = true;
-            let sent = kill_process_group(pid, signal.take().unwrap_or(Signal::KILL));
+            time_out.step()?;
             deadline = at.max(now).checked_add(GRACE);
-            if let Err(errno) = sent
-                && errno != Errno::SRCH
-            {
-                return Err(errno.into());
-            }
             continue;
         }
         let left = deadline.map(|at| at.saturating_duration_since(now));
@@ -125,9 +121,7 @@ pub(super) fn wait(
         streams.exchange(Some(left.map_or(tick, |left| left.min(tick))))?;
     };
     stop.hold(None);
-    if streams.outcome.timed_out {
-        end_kin(pid);
-    }
+    time_out.finish();
     streams.drain()?;
     let mut outcome = streams.outcome;
     (outcome.code, outcome.signal) = (status.code(), status.signal());
@@ -142,29 +136,11 @@ fn require_few(child: &mut Child, leader: Pid, account: &Account) -> io::Result<
     let alive = process_tree::of(leader).len() as u64;
     match account.has_processes(alive) {
         Err(ended) if held::package_manager(leader).is_none() => {
-            process_tree::kill(leader);
-            child.wait()?;
-            end_kin(leader);
+            end::end_at_once(child, leader)?;
             Err(io::Error::other(ended))
         }
         _ => Ok(()),
     }
-}
-
-/// Ends a process group: asks the processes first, and kills the rest when the time is over or the run must not wait.
-fn end_group(child: &mut Child, leader: Pid, stop: &Stop) -> io::Result<()> {
-    let until = Instant::now() + STOPPING_GRACE;
-    let mut sent = kill_process_group(leader, Signal::TERM);
-    while sent.is_ok() && Instant::now() < until && stop.step() != Some(StopStep::WithoutWaiting) {
-        std::thread::sleep(TICK);
-        // A dead process still counts as a member of the group until its parent has waited for it.
-        child.try_wait()?;
-        sent = test_kill_process_group(leader);
-    }
-    let _ = kill_process_group(leader, Signal::KILL);
-    child.wait()?;
-    end_kin(leader);
-    Ok(())
 }
 
 /// wrun's ends of a program's pipes.
@@ -202,6 +178,7 @@ pub(super) fn follow(
         output: Some(pipes.output),
         errors: Some(pipes.errors),
         end: Some(end),
+        ended_at: None,
         outcome: CommandOutcome::default(),
         live: None,
     };
@@ -223,16 +200,6 @@ pub(super) fn follow(
     }
     streams.drain()?;
     Ok(streams.outcome)
-}
-
-/// Ends the processes that the program started and that did not end with it, and waits until they are gone: the kernel only
-/// notes a signal and does not wait. The wait is limited: if process 1 does not wait for its children, dead ones stay in the
-/// group.
-fn end_kin(leader: Pid) {
-    let until = Instant::now() + GRACE;
-    while kill_process_group(leader, Signal::KILL).is_ok() && Instant::now() < until {
-        std::thread::sleep(TICK);
-    }
 }
 
 impl Streams<'_> {
@@ -292,6 +259,16 @@ impl Streams<'_> {
         let mut polled = [PollFd::new(end, PollFlags::IN)];
         poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))?;
         Ok(polled.iter().any(|end| !end.revents().is_empty()))
+    }
+
+    /// Tells whether the kernel reported the end some time ago, and wrun, which has asked before, still does not get it: a
+    /// process that traces the program hears of the end first, and need not let wrun hear of it.
+    fn is_end_kept(&mut self) -> io::Result<bool> {
+        if self.end.is_some() && self.has_ended()? {
+            self.end = None;
+            self.ended_at = Some(Instant::now());
+        }
+        Ok(self.ended_at.is_some_and(|at| at.elapsed() >= PATIENCE))
     }
 
     /// Writes as much as fits. If the program stops reading, that is not an error, as in a shell.

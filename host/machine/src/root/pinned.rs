@@ -4,12 +4,11 @@
 //! itself, without following a link, and gives the program its own file in `/proc`. That leads to the open file whatever
 //! happens to the path. If only root can replace anything on the way, the path itself is safe.
 
-use super::{Entry, Fault, Kind, PLAIN_DIRECTORY, Root, absent, access_list, plain, tree};
+use super::{Entry, Fault, HOLD, Kind, PLAIN_DIRECTORY, Root, absent, access_list, plain, tree};
 use cap_std::fs::Dir;
 use contract::FileCall;
 use nix::mount::MntFlags;
 use rustix::fd::{AsFd, AsRawFd as _, OwnedFd};
-use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::os::fd::RawFd;
 
@@ -51,7 +50,7 @@ impl Root {
     /// The path does not exist, or a link is on the way or at its end (`ELOOP`).
     pub fn pin(&self, real: &str) -> Result<Pinned, Fault> {
         let fault = |errno| Fault::new(errno, FileCall::Open, real);
-        let handle = self.open_plain(real, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC).map_err(fault)?;
+        let handle = self.open_plain(real, HOLD).map_err(fault)?;
         let kind = Entry::of(&rustix::fs::fstat(&handle).map_err(fault)?).kind;
         match kind {
             Kind::Link => Err(fault(Errno::LOOP)),
@@ -147,7 +146,7 @@ impl Root {
     /// Opens an entry without a right to its content, and returns its attributes.
     fn held(&self, real: &str) -> Result<(OwnedFd, Entry), Fault> {
         let fault = |errno| Fault::new(errno, FileCall::Look, real);
-        let handle = self.open_plain(real, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC).map_err(fault)?;
+        let handle = self.open_plain(real, HOLD).map_err(fault)?;
         let entry = Entry::of(&rustix::fs::fstat(&handle).map_err(fault)?);
         Ok((handle, entry))
     }

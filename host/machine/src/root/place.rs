@@ -6,7 +6,7 @@ use cap_fs_ext::DirExt as _;
 use cap_std::fs::Dir;
 use contract::{Account, FileCall, Limit};
 use grants::{Denied, GrantedTree, PolicyGrants};
-use rustix::fd::OwnedFd;
+use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{Access, AtFlags};
 use rustix::io::Errno;
 use std::io;
@@ -46,18 +46,28 @@ impl Place {
             Kind::Directory => Some(Errno::ISDIR),
             _ => Some(Errno::INVAL),
         };
-        // Opening a device or a pipe can have effects, so the kind is checked before. It is checked again afterwards, because
-        // the entry may have been replaced.
-        if let Some(errno) = wrong(self.entry()?.kind) {
+        // Opening a device or a pipe can have effects, so the kind is checked on a handle that opens nothing.
+        let held = self.parent.open_with(&self.name, &open::to_hold());
+        let held = held.map_err(|error| self.refused(&error, FileCall::Open))?;
+        let entry = self.entry_of(&held)?;
+        if let Some(errno) = wrong(entry.kind) {
             return Err(self.fault(errno, FileCall::Open));
         }
-        let opened = self.parent.open_with(&self.name, &open::to_read());
-        let handle = OwnedFd::from(opened.map_err(|error| self.refused(&error, FileCall::Open))?);
-        let entry = Entry::of(&rustix::fs::fstat(&handle).map_err(|errno| self.fault(errno, FileCall::LookAtLink))?);
-        match wrong(entry.kind) {
-            Some(errno) => Err(self.fault(errno, FileCall::Open)),
-            None => Ok((handle, entry)),
+        match plain_files::reopen(&held) {
+            Ok(handle) => Ok((handle.into(), entry)),
+            // Without `/proc` it is opened by its name, and may be another file by then.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let opened = self.parent.open_with(&self.name, &open::to_read());
+                let handle = OwnedFd::from(opened.map_err(|error| self.refused(&error, FileCall::Open))?);
+                let entry = self.entry_of(&handle)?;
+                wrong(entry.kind).map_or(Ok((handle, entry)), |errno| Err(self.fault(errno, FileCall::Open)))
+            }
+            Err(error) => Err(self.refused(&error, FileCall::Open)),
         }
+    }
+
+    fn entry_of(&self, handle: impl AsFd) -> Result<Entry, Fault> {
+        Ok(Entry::of(&rustix::fs::fstat(handle).map_err(|errno| self.fault(errno, FileCall::LookAtLink))?))
     }
 
     /// Returns the text of the link at this place.

@@ -2,6 +2,7 @@
 
 use super::*;
 use grants::{Grants, PolicyGrants};
+use rustix::fs::inotify;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -92,6 +93,25 @@ fn links_are_resolved_inside_the_root() {
     assert!(tree.root.open_unlinked("/var-run/data/file").is_none());
     assert!(tree.root.open_unlinked("/run/data/file").is_some());
     assert!(tree.root.open_unlinked("/run/data").is_none());
+}
+
+#[test]
+fn attack_a_look_opens_no_pipe_and_no_device() {
+    let tree = Tree::new();
+    let mkfifo = std::process::Command::new("mkfifo").arg(tree.inside("etc/pipe")).status().unwrap();
+    assert!(mkfifo.success());
+    std::fs::write(tree.inside("etc/file"), "text").unwrap();
+    let watch = inotify::init(inotify::CreateFlags::NONBLOCK | inotify::CreateFlags::CLOEXEC).unwrap();
+    for name in ["etc/pipe", "etc/file"] {
+        inotify::add_watch(&watch, tree.inside(name), inotify::WatchFlags::OPEN).unwrap();
+    }
+    let was_opened = || rustix::io::read(&watch, &mut [0; 4096]).is_ok();
+    let open = |path: &str| tree.root.locate(path).unwrap().open_file().map(drop);
+    assert!(tree.root.open_unlinked("/etc/pipe").is_none());
+    assert_eq!(open("/etc/pipe").unwrap_err().errno, Errno::INVAL);
+    assert!(!was_opened(), "a writer that waits for a reader would go on");
+    assert!(tree.root.open_unlinked("/etc/file").is_some() && was_opened());
+    assert!(open("/etc/file").is_ok() && was_opened());
 }
 
 /// `NAME/..` looks at nothing: the answer would tell whether NAME is a directory. Neither do links of `/proc` lead anywhere.

@@ -147,9 +147,11 @@ impl RunCommand {
         let outcome = match writer.launch(&launch) {
             Ok(outcome) => outcome,
             // The output until then may be secret. That the program or the user does not exist is not secret.
-            Err(failure @ (CommandFailure::TimedOut { .. } | CommandFailure::HeldUp { .. })) if self.sensitive => {
-                return Err(hidden(failure.into_raised(&launch).kind));
-            }
+            Err(
+                failure @ (CommandFailure::TimedOut { .. }
+                | CommandFailure::HeldUp { .. }
+                | CommandFailure::Unended { .. }),
+            ) if self.sensitive => return Err(hidden(failure.into_raised(&launch).kind)),
             Err(failure) => return Err(failure.into_raised(&launch)),
         };
         match require_success(&launch, &outcome, &self.codes) {

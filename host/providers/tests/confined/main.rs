@@ -7,6 +7,7 @@ mod answers;
 mod hostile;
 #[path = "../support/mod.rs"]
 mod support;
+mod unended;
 mod victim;
 mod worker;
 

@@ -124,7 +124,7 @@ fn attack_the_present_zone_and_name_are_read_without_starting_systemds_services(
     let compose = |kind: &str, name: &str| {
         let declaration = bench.declaration(kind, name, json!({}));
         let wanted = Wanted { resource: 0, declaration: &declaration, action: "set", resolved: vec![], why_run: true };
-        bench.providers(true).compose(&wanted, false).unwrap()
+        bench.providers(true).compose(&wanted, Purpose::Action).unwrap()
     };
     let link = bench.path("etc/localtime");
     for (text, is_it) in [

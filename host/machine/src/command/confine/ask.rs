@@ -4,22 +4,26 @@ use super::launcher::Request;
 use super::reply::Reply;
 use super::tracer::{self, Ending, Leash};
 use super::{Answer, MISSING_PROGRAM};
+use crate::command::end::{self, PATIENCE};
+use crate::command::unended::Unended;
 use crate::command::wait::{self, Pipes, Watch};
-use crate::command::{CommandFailure, Launch, start, start::Identity};
+use crate::command::{CommandFailure, Launch, process_tree, start, start::Identity};
 use crate::root::Root;
 use contract::{Ended, SystemError};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
-use std::io::{self, Read as _, Write as _};
-use std::path::Path;
+use std::io::{self, PipeReader, Read as _, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::{ChildStdout, Command, Stdio};
-use std::sync::mpsc;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
 
 /// The argument that makes wrun act as the launcher.
 const WORD: &str = "launch-confined";
 
 /// The launcher's timeout for making the view: a mount whose server is dead must not hold up a run.
-const PATIENCE: Timespec = Timespec { tv_sec: 20, tv_nsec: 0 };
+const VIEW_PATIENCE: Duration = Duration::from_secs(20);
 
 /// The maximum length of the launcher's first line, in bytes.
 const MAX_LINE: u64 = 4096;
@@ -50,44 +54,79 @@ pub(in crate::command) fn ask(
         let body = serde_json::to_vec(&request)?;
         let root = Root::open(root, &contract::Account::unmetered("wrun"))
             .map_err(|fault| io::Error::other(fault.to_string()))?;
-        let (end, ending) = io::pipe()?;
-        let (started, hear) = mpsc::channel();
-        let leash = Leash::default();
-        std::thread::scope(|scope| {
-            let leash = &leash;
-            let trace = move || -> io::Result<Traced> {
-                // Closes when this thread ends. The reader waits for that.
-                let _ending = ending;
-                let (pid, pipes) = match begin(launcher, &body, leash)? {
-                    Ok(begun) => begun,
-                    Err(reply) => return Ok(Traced::Said(reply)),
-                };
-                let _ = started.send((pid, pipes));
-                Ok(Traced::Ended(tracer::watch(pid, &root, as_root, leash)))
+        let leash = Arc::new(Leash::default());
+        let tracing = Tracing::start(launcher.to_owned(), body, root, as_root, Arc::clone(&leash))?;
+        let Ok((launcher, pipes)) = tracing.begun.recv() else {
+            return match tracing.result.recv().map_err(io::Error::other)?? {
+                Traced::Said(reply) => Ok(answer_of_reply(reply, &request.cwd)),
+                Traced::Ended(_) => Err(io::Error::other("nobody read along")),
             };
-            let tracer = std::thread::Builder::new().name("tracer".into()).spawn_scoped(scope, trace)?;
-            let outcome = hear.recv().ok().map(|(launcher, pipes)| {
-                let input = launch.input.as_deref().unwrap_or_default();
-                wait::follow(launcher, pipes, input, end.into(), launch.timeout, watch)
-            });
-            if !matches!(outcome, Some(Ok(ref outcome)) if !outcome.timed_out) {
-                leash.pull();
-            }
-            let traced = tracer.join().map_err(|_| io::Error::other("the tracer ended"))??;
-            Ok(match (traced, outcome) {
-                (Traced::Said(reply), _) => answer_of_reply(reply, &request.cwd),
-                (Traced::Ended(ending), Some(Ok(outcome))) => answer(ending, outcome, launch, &request.cwd),
-                (Traced::Ended(_), Some(Err(error))) => {
-                    match error.get_ref().and_then(|why| why.downcast_ref::<Ended>()) {
-                        Some(ended) => Answer::Unknown(format!("it was ended: the policy {ended}")),
-                        None => return Err(error),
-                    }
-                }
-                (Traced::Ended(_), None) => return Err(io::Error::other("nobody read along")),
-            })
-        })
+        };
+        let input = launch.input.as_deref().unwrap_or_default();
+        let outcome = wait::follow(launcher, pipes, input, tracing.end.into(), launch.timeout, watch);
+        if !matches!(outcome, Ok(ref outcome) if !outcome.timed_out) {
+            leash.pull();
+        }
+        // A program that another process traces, or that waits in the kernel, does not end. The thread is then left behind.
+        let traced = match tracing.result.recv_timeout(PATIENCE) {
+            Ok(traced) => Some(traced?),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => return Err(io::Error::other("the tracer ended")),
+        };
+        match (traced, outcome) {
+            (_, Err(error)) => match error.get_ref().and_then(|why| why.downcast_ref::<Ended>()) {
+                Some(ended) => Ok(Answer::Unknown(format!("it was ended: the policy {ended}"))),
+                None => Err(error),
+            },
+            (Some(Traced::Ended(ending)), Ok(outcome)) => Ok(answer(ending, outcome, launch, &request.cwd)),
+            (Some(Traced::Said(reply)), Ok(_)) => Ok(answer_of_reply(reply, &request.cwd)),
+            (None, Ok(_)) => Ok(Answer::Unknown(match left_behind(launcher) {
+                Some(unended) => format!("it took longer than {} s, and its {unended}", launch.timeout.as_secs()),
+                None => format!("it took longer than {} s and does not end", launch.timeout.as_secs()),
+            })),
+        }
     };
     asked().unwrap_or_else(|error| Answer::Unknown(format!("a dry run could not confine it: {error}")))
+}
+
+/// Describes a process of a confined command that was killed and is still there. The launcher only waits for the others.
+fn left_behind(launcher: Pid) -> Option<Unended> {
+    let left: Vec<Pid> = process_tree::of(launcher).into_iter().filter(|process| *process != launcher).collect();
+    Unended::among(&left)
+}
+
+/// The thread that starts a confined command and traces it.
+struct Tracing {
+    /// Receives the launcher and the pipes of the program, once it begins. Closed if it does not begin.
+    begun: Receiver<(Pid, Pipes)>,
+    /// Receives the result of the thread.
+    result: Receiver<io::Result<Traced>>,
+    /// Closed by the thread when it has sent the result.
+    end: PipeReader,
+}
+
+impl Tracing {
+    /// Starts the thread. It is never joined, since it waits as long as a process of the command is there.
+    fn start(launcher: PathBuf, body: Vec<u8>, root: Root, as_root: bool, leash: Arc<Leash>) -> io::Result<Self> {
+        let (end, ending) = io::pipe()?;
+        let (started, begun) = mpsc::channel();
+        let (done, result) = mpsc::channel();
+        let trace = move || {
+            // Closes when this thread ends. The reader waits for that.
+            let _ending = ending;
+            let started = started;
+            let traced = begin(&launcher, &body, &leash).map(|begun| match begun {
+                Ok((pid, pipes)) => {
+                    let _ = started.send((pid, pipes));
+                    Traced::Ended(tracer::watch(pid, &root, as_root, &leash))
+                }
+                Err(reply) => Traced::Said(reply),
+            });
+            let _ = done.send(traced);
+        };
+        std::thread::Builder::new().name("tracer".into()).spawn(trace)?;
+        Ok(Self { begun, result, end })
+    }
 }
 
 /// The result of the tracing thread.
@@ -121,7 +160,8 @@ fn begin(launcher: &Path, request: &[u8], leash: &Leash) -> io::Result<Result<(P
         Ok(Ok(pipes)) => Ok(Ok((pid, pipes))),
         none => {
             leash.pull();
-            let _ = child.wait();
+            // What holds it up in the kernel may hold it for ever.
+            let _ = end::await_end(&mut child, pid);
             Ok(Err(none?.err().unwrap_or(Reply::Ready)))
         }
     }
@@ -131,8 +171,12 @@ fn begin(launcher: &Path, request: &[u8], leash: &Leash) -> io::Result<Result<(P
 fn first_line(output: &mut ChildStdout) -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
     let mut byte = [0];
+    let until = Instant::now() + VIEW_PATIENCE;
     for _ in 0..MAX_LINE {
-        if poll(&mut [PollFd::new(output, PollFlags::IN)], Some(&PATIENCE))? == 0 {
+        let left = until.saturating_duration_since(Instant::now());
+        let left =
+            Timespec { tv_sec: i64::try_from(left.as_secs()).unwrap_or_default(), tv_nsec: left.subsec_nanos().into() };
+        if poll(&mut [PollFd::new(output, PollFlags::IN)], Some(&left))? == 0 {
             return Err(io::ErrorKind::TimedOut.into());
         }
         if output.read(&mut byte)? == 0 || byte == *b"\n" {

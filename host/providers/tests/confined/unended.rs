@@ -1,0 +1,156 @@
+//! Commands that do not end, whatever they are sent: neither a run nor a dry run waits for them.
+
+use crate::machine;
+use contract::{CommandLine, CommandTest, GuardResult, Machine as _, MachineError, Providers as _};
+use nix::mount::{MsFlags, mount};
+use nix::sched::{CloneFlags, unshare};
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// A server of a file system that takes requests and answers none.
+const SERVER: &str = include_str!("silent.pl");
+
+/// A command that has ended and whose end its tracer, in a session of its own, keeps: it prints the tracer's number.
+const TRACED: &str = r#"
+    use POSIX ();
+    my $self = $$;
+    pipe my $hear, my $say;
+    syscall(157, 0x59616d61, -1, 0, 0, 0);
+    unless (fork) {
+        POSIX::setsid();
+        syscall(101, 0x4206, $self, 0, 0) == 0 or exit;
+        syswrite $say, "$$\n";
+        POSIX::close($_) for 0 .. 9;
+        sleep 600;
+    }
+    close $say;
+    my $tracer = <$hear>;
+    exit(defined $tracer ? 0 : 9);
+"#;
+
+/// Does something in a thread and with mounts of its own.
+///
+/// # Panics
+/// It takes longer than any limit allows.
+fn within_a_minute<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (done, result) = mpsc::channel();
+    std::thread::spawn(move || {
+        unshare(CloneFlags::CLONE_NEWNS).unwrap();
+        mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>).unwrap();
+        done.send(work())
+    });
+    result.recv_timeout(Duration::from_secs(60)).expect("the command holds the run")
+}
+
+/// A mounted file system with a silent server. When the server is gone, its file system fails at once.
+struct Silent {
+    directory: tempfile::TempDir,
+    server: Child,
+}
+
+impl Silent {
+    /// `None`: this machine has no such file systems.
+    fn mounted() -> Option<Self> {
+        if !Path::new("/dev/fuse").exists() {
+            eprintln!("skipped: this machine has no /dev/fuse");
+            return None;
+        }
+        // A dry run shows the directories for scratch files without what is mounted in them.
+        let directory = tempfile::Builder::new().prefix("wrun-silent-").tempdir_in("/var/lib").unwrap();
+        std::fs::set_permissions(directory.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let mut server = Command::new("perl");
+        let mut server = server.args(["-e", SERVER]).arg(directory.path()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert_eq!(line, "mounted\n");
+        Some(Self { directory, server })
+    }
+
+    fn file(&self) -> String {
+        format!("{}/f", self.directory.path().display())
+    }
+}
+
+impl Drop for Silent {
+    fn drop(&mut self) {
+        self.server.kill().unwrap();
+        self.server.wait().unwrap();
+        nix::mount::umount2(self.directory.path(), nix::mount::MntFlags::MNT_DETACH).unwrap();
+    }
+}
+
+/// A command of an ordinary user, with a timeout of one second.
+fn command(words: &[&str]) -> CommandTest {
+    let line = CommandLine::Arguments(words.iter().map(|word| (*word).to_owned()).collect());
+    CommandTest { line, user: Some("nobody".into()), timeout: Some(1), ..CommandTest::text("") }
+}
+
+/// Runs a command that does not end, and returns the message.
+#[track_caller]
+fn failure(command: &CommandTest) -> String {
+    match machine().providers(false).machine().run(command, false) {
+        Err(MachineError::System(name, message)) if name == "ETIMEDOUT" => message,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn attack_a_command_that_no_signal_ends_holds_no_run() {
+    within_a_minute(|| {
+        let Some(silent) = Silent::mounted() else { return };
+        let message = failure(&command(&["cat", &silent.file()]));
+        assert!(message.contains(" does not end: it waits in the kernel"), "{message}");
+    });
+}
+
+#[test]
+fn attack_a_command_that_no_signal_ends_holds_no_dry_run() {
+    within_a_minute(|| {
+        let Some(silent) = Silent::mounted() else { return };
+        let answer = machine().providers(true).guard(&command(&["cat", &silent.file()]), true).unwrap();
+        let GuardResult::Unknown(why) = answer else { panic!("{answer:?}") };
+        assert!(why.contains("it took longer than 1 s"), "{why}");
+        assert!(why.contains(" does not end: it waits in the kernel"), "{why}");
+    });
+}
+
+#[test]
+fn attack_a_program_on_a_silent_file_system_holds_no_run() {
+    within_a_minute(|| {
+        let Some(silent) = Silent::mounted() else { return };
+        let message = failure(&command(&[&silent.file()]));
+        assert!(message.contains(" does not end: it waits in the kernel"), "{message}");
+    });
+}
+
+#[test]
+fn attack_a_traced_command_holds_no_run() {
+    within_a_minute(|| {
+        let message = failure(&CommandTest { timeout: None, ..command(&["perl", "-e", TRACED]) });
+        let tracer =
+            message.split(" does not end: process ").nth(1).and_then(|rest| rest.strip_suffix(" (perl) traces it"));
+        let tracer = tracer.unwrap_or_else(|| panic!("{message}")).parse().unwrap();
+        nix::sys::signal::kill(nix::unistd::Pid::from_raw(tracer), nix::sys::signal::Signal::SIGKILL).unwrap();
+    });
+}
+
+#[test]
+fn attack_a_command_cannot_join_wruns_process_group() {
+    let joined = "setpgrp(0, getpgrp(getppid())); exit(getpgrp(0) == $$ ? 0 : 1)";
+    let outcome = machine().providers(false).machine().run(&command(&["perl", "-e", joined]), false).unwrap();
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+}
+
+#[test]
+fn a_timeout_also_ends_what_has_left_the_group() {
+    let (seconds, line) = ("613.29", "setsid sleep 613.29 & wait");
+    let outcome = machine().providers(false).machine().run(&command(&["sh", "-c", line]), false).unwrap();
+    assert!(outcome.timed_out, "{outcome:?}");
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let texts = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
+    let left = texts.filter(|text| text.split(|byte| *byte == 0).any(|word| word == seconds.as_bytes())).count();
+    assert_eq!(left, 0);
+}
