@@ -5,9 +5,11 @@
 mod comments;
 mod harmless;
 mod runners;
+mod together;
 
 pub(crate) use comments::comment;
 pub use comments::risk_comments;
+pub use together::open_together;
 
 use crate::commands::{ANY, CommandGrant, GrantedLine, WordPattern};
 use crate::denied::Capability;
@@ -58,6 +60,7 @@ pub fn risks<'a>(
     Ok(found.filter_map(|(addition, _)| Some((addition, assessed.risk(addition)?))).collect())
 }
 
+const NO_RIGHT: &str = "is not a right, and may take rights away: read it";
 const UNREAD: &str = "is not understood: read it";
 const MAY_CHANGE: &str = "runs as root with a file that the policy may change";
 const MAY_DO_MORE: &str = "runs as root, and may do more than it says: read all of it";
@@ -137,7 +140,12 @@ impl<'g> Assessed<'g> {
             let Some(command) = command_of(&addition.value) else { return Some(UNREAD) };
             return self.risk_of_command(own, &command).or_else(|| allows_many(&command).then_some(MANY));
         }
-        let capability = Capability::LISTS.into_iter().find(|one| one.key() == addition.key)?;
+        if Capability::FLAGS.iter().any(|flag| flag.key() == addition.key) {
+            return None;
+        }
+        let Some(capability) = Capability::LISTS.into_iter().find(|one| one.key() == addition.key) else {
+            return Some(NO_RIGHT);
+        };
         let Some(rule) = rule_of(capability, &addition.value) else { return Some(UNREAD) };
         let is_wide = || !rule.pattern.is_exact() && !is_folder(&rule);
         self.risk_of_rule(own, capability, &rule, addition).or_else(|| is_wide().then_some(MANY))
@@ -554,6 +562,14 @@ mod tests {
             format!("Opens a lot: {script} is a script. Opens a lot: the entry that begins with `{begins}` is a line.");
         assert_eq!(words.join(" "), expect);
         assert!(lines.iter().all(|line| line.chars().count() <= 76), "{lines:?}");
+    }
+
+    #[test]
+    fn attack_what_is_not_a_right_is_not_ordinary() {
+        for key in ["deny_paths", "deny_commands", "limits"] {
+            let addition = Addition { policy: "a".into(), key: key.into(), value: "\"/srv/x\"".into() };
+            assert_eq!(assess("[policy.a]\n", &addition), Some(NO_RIGHT), "{key}");
+        }
     }
 
     #[test]
