@@ -22,7 +22,7 @@ fn run_with(settings: &str, limits: &str, recipe: &str, code: i32) -> Value {
     fs::write(program.configuration().join("wrun.toml"), settings).unwrap();
     let grants = program.configuration().join("limited.toml");
     let text = format!(
-        "[policy.solo]\npaths = [\"/srv/h/**\"]\ncommands = [\"sleep 1000\"]\n\n[policy.solo.limits]\n{limits}\n"
+        "[policy.solo]\npaths = [\"/srv/h/**\"]\nusers = [\"web-*\"]\ngroups = [\"web-*\"]\ncommands = [\"sleep 1000\"]\n\n[policy.solo.limits]\n{limits}\n"
     );
     fs::write(&grants, text).unwrap();
     fs::create_dir_all(machine.root().path().join("srv/h")).unwrap();
@@ -37,7 +37,7 @@ fn run_with(settings: &str, limits: &str, recipe: &str, code: i32) -> Value {
 
 #[test]
 fn what_was_used_is_shown_beside_its_limit() {
-    let limits = "host_memory_mib = 100\nhost_seconds = 200\ndisk_mib = 300\nentries = 400\nopen_files = 450\nprocesses = 460\npause_seconds = 500\nwall_seconds = 600";
+    let limits = "host_memory_mib = 100\nhost_seconds = 200\ndisk_mib = 300\nentries = 400\nopen_files = 450\nprocesses = 460\naccounts = 470\npause_seconds = 500\nwall_seconds = 600";
     let run =
         run(limits, "file '/srv/h/x' do\n  content 'y' * 2_000_000\nend\nchef_sleep '0.1' do\n  seconds 1\nend\n", 0);
     let shown = &run["limits"];
@@ -48,13 +48,14 @@ fn what_was_used_is_shown_beside_its_limit() {
         "entries",
         "open_files",
         "processes",
+        "accounts",
         "pause_seconds",
         "wall_seconds",
     ];
     let of = |key: &str, part: &str| shown[key][part].as_f64().unwrap();
     assert_eq!(
         limits.map(|key| of(key, "limit")),
-        [100.0, 200.0, 300.0, 400.0, 450.0, 460.0, 500.0, 600.0],
+        [100.0, 200.0, 300.0, 400.0, 450.0, 460.0, 470.0, 500.0, 600.0],
         "{shown:#}"
     );
     let memory = of("host_memory_mib", "used");
@@ -101,6 +102,19 @@ fn endless_pause() {
     let message = ended["error"]["message"].as_str().unwrap();
     assert!(message.contains("used up its 1 s of pauses: it used 0 s and asked for 2 s more"), "{message}");
     assert_eq!(ended["error"]["origin"]["line"], json!(1));
+}
+
+/// The numbers of users are shared by all policies of a machine.
+#[test]
+fn attack_users_and_groups_are_counted() {
+    let ended = run(
+        "accounts = 2",
+        "group 'web-1'\nuser('web-2') { manage_home false }\nuser('web-3') { manage_home false }\n",
+        1,
+    );
+    let message = ended["error"]["message"].as_str().unwrap();
+    assert!(message.contains("used up its 2 of new users and groups: it used 2 and asked for 1 more"), "{message}");
+    assert_eq!(ended["limits"]["accounts"], json!({"used": 2, "limit": 2}), "{ended:#}");
 }
 
 /// Host-time: adding a byte to a file costs the guest little and the host a copy of the file.

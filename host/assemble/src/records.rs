@@ -4,7 +4,8 @@ use crate::own_state;
 use crate::settings::Settings;
 use report::Record;
 use state::{Holder, NewestFirst, RunId, StateDirectory, StateError};
-use std::io;
+use std::io::{self, Read as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use text::error_chain;
@@ -283,23 +284,26 @@ impl<'a> Records<'a> {
         damaged
     }
 
-    /// Reads the record of a run by its identifier or the beginning of it, or a file with a run's JSON.
+    /// Reads the record of a run by its identifier or the beginning of it, or a file with a run's JSON. For a file, also
+    /// returns the number of the user who owns it, and who may have written anything into it.
     ///
     /// # Errors
     /// The file cannot be used, several runs begin so, or the run has no record.
-    pub fn named(settings: &'a Settings, name: &str) -> Result<Record, RecordsError> {
+    pub fn named(settings: &'a Settings, name: &str) -> Result<(Record, Option<u32>), RecordsError> {
         let path = Path::new(name);
         // A text with the form of an identifier never means a file, because anybody could have put a file of that name into
         // the current folder.
         let id = match RunId::parse(name) {
             Ok(id) => id,
-            Err(_) if RunId::may_begin_with(name) => return Self::find(settings)?.choose(Some(name), 0)?.finished(),
-            Err(_) if path.is_file() => return of_file(path),
+            Err(_) if RunId::may_begin_with(name) => {
+                return Ok((Self::find(settings)?.choose(Some(name), 0)?.finished()?, None));
+            }
+            Err(_) if path.is_file() => return of_file(path).map(|(record, owner)| (record, Some(owner))),
             Err(error) => return Err(error.into()),
         };
         for state in own_state::readable(settings)? {
             if let Some(record) = state.record(&id)? {
-                return Ok(Record::new(record));
+                return Ok((Record::new(record), None));
             }
         }
         let place = settings.state_dir.clone();
@@ -311,12 +315,16 @@ impl<'a> Records<'a> {
     }
 }
 
-fn of_file(path: &Path) -> Result<Record, RecordsError> {
+fn of_file(path: &Path) -> Result<(Record, u32), RecordsError> {
     let failed = |source| RecordsError::Read { path: path.to_owned(), source };
-    if std::fs::metadata(path).map_err(failed)?.len() > MAX_FILE {
+    let file = plain_files::open(path).map_err(failed)?;
+    let about = file.metadata().map_err(failed)?;
+    if about.len() > MAX_FILE {
         return Err(RecordsError::TooLarge { path: path.to_owned() });
     }
-    let text = std::fs::read(path).map_err(failed)?;
+    let mut text = Vec::new();
+    file.take(MAX_FILE).read_to_end(&mut text).map_err(failed)?;
     let json = serde_json::from_slice(&text);
-    json.map(Record::new).map_err(|source| RecordsError::NotJson { path: path.to_owned(), source })
+    let record = json.map(Record::new).map_err(|source| RecordsError::NotJson { path: path.to_owned(), source })?;
+    Ok((record, about.uid()))
 }

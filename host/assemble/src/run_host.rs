@@ -194,6 +194,7 @@ impl AssembledHost<'_> {
             entries: own.get(Limit::Entries).unwrap_or(usual.entries),
             open_files: own.get(Limit::OpenFiles).unwrap_or(usual.open_files),
             processes: own.get(Limit::Processes).unwrap_or(usual.processes),
+            accounts: own.get(Limit::Accounts).unwrap_or(usual.accounts),
             pauses: own.time(Limit::Pauses).unwrap_or(usual.pauses),
             wall: own.time(Limit::Wall).unwrap_or(usual.wall),
         }

@@ -64,6 +64,8 @@ struct Inner {
     shares: bool,
     /// The state of each file system, by device.
     room: Mutex<HashMap<u64, Room>>,
+    /// Users and groups made for the policy.
+    accounts: Counter,
     /// Pauses that the policy has made, in milliseconds.
     pauses: Counter,
     /// Processor time of the guest itself, in nanoseconds.
@@ -110,6 +112,7 @@ impl Account {
             least_free: 0,
             shares: false,
             room: Mutex::default(),
+            accounts: Counter::default(),
             pauses: Counter::default(),
             guest_time: AtomicU64::new(0),
             guest_memory: AtomicU64::new(0),
@@ -167,7 +170,7 @@ impl Account {
         Ok(receipt)
     }
 
-    /// Charges an amount for good: written bytes, created entries, milliseconds of a pause.
+    /// Charges an amount for good: written bytes, created entries and accounts, milliseconds of a pause.
     ///
     /// # Errors
     /// The amount exceeds the policy's limit. Nothing is then charged.
@@ -462,6 +465,7 @@ impl Account {
             entries: inner.entries.used(),
             open_files: inner.open_files.peak(),
             processes: inner.processes.peak(),
+            accounts: inner.accounts.used(),
             pauses: Duration::from_millis(inner.pauses.used()),
             work: inner.work.load(Ordering::Relaxed),
         }
@@ -478,6 +482,7 @@ impl Inner {
             Limit::HostMemory => Some(&self.memory),
             Limit::Disk => Some(&self.disk),
             Limit::Entries => Some(&self.entries),
+            Limit::Accounts => Some(&self.accounts),
             Limit::Pauses => Some(&self.pauses),
             // These limits are measured instead of charged.
             Limit::OpenFiles | Limit::Processes | Limit::HostTime | Limit::Wall => None,

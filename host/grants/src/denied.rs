@@ -96,6 +96,11 @@ impl Capability {
         matches!(self, Self::Paths | Self::PrivilegedPaths | Self::ReadPaths | Self::SetId | Self::PackageSources)
     }
 
+    /// Tells whether a key of the operator's file is that of a capability. `deny_` lists and limits are not.
+    pub(crate) fn is_key(key: &str) -> bool {
+        Self::LISTS.into_iter().chain(Self::FLAGS).chain([Self::Commands]).any(|capability| capability.key() == key)
+    }
+
     /// Returns its key in the operator's file.
     pub fn key(self) -> &'static str {
         match self {

@@ -30,6 +30,43 @@ impl Addition {
         let value = denial.value.clone()?;
         Some(Self { policy: denial.policy.clone(), key: denial.key.clone(), value })
     }
+
+    /// Checks an entry that was read from elsewhere, such as a recorded run. A line end in it would bring comments and further
+    /// keys into the operator's file.
+    ///
+    /// # Errors
+    /// Its key is not that of a right, or its value is not one value on one line.
+    pub fn check(&self) -> Result<(), AdditionFault> {
+        let Self { policy, key, value } = self;
+        if !Capability::is_key(key) {
+            return Err(AdditionFault::NoRight { policy: policy.clone(), key: key.clone() });
+        }
+        if value.contains(['\n', '\r']) || !value.parse::<Value>().is_ok_and(|parsed| is_bare(&parsed)) {
+            return Err(AdditionFault::NoEntry { policy: policy.clone(), key: key.clone() });
+        }
+        Ok(())
+    }
+}
+
+/// The reasons why an entry cannot be one that a run was denied.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AdditionFault {
+    /// The key is not that of a right, as with `deny_paths`.
+    #[error("`{key}` of policy `{policy}` is not a right that a run can be denied")]
+    NoRight {
+        /// The policy, by its name.
+        policy: String,
+        /// The key, as it was read.
+        key: String,
+    },
+    /// The value has several lines, a comment, or is not a value of TOML.
+    #[error("a value for `{key}` of policy `{policy}` is not one TOML value on one line without a comment")]
+    NoEntry {
+        /// The policy, by its name.
+        policy: String,
+        /// The key of the entry, such as `paths`.
+        key: String,
+    },
 }
 
 /// A file of grants with added entries.
@@ -130,6 +167,13 @@ fn table_of<'d>(document: &'d mut DocumentMut, policy: &str) -> Option<&'d mut d
         false => Item::Table(toml_edit::Table::new()),
     });
     own.as_table_like_mut()
+}
+
+/// Tells whether a value has nothing but white space around it.
+fn is_bare(value: &Value) -> bool {
+    let is_blank =
+        |text: Option<&RawString>| text.and_then(RawString::as_str).is_none_or(|text| text.trim().is_empty());
+    is_blank(value.decor().prefix()) && is_blank(value.decor().suffix())
 }
 
 /// The entries of a key.
@@ -253,6 +297,33 @@ mod tests {
     thread_local! {
         /// How many entries were read.
         pub(super) static PARSED: Cell<usize> = const { Cell::new(0) };
+    }
+
+    #[test]
+    fn attack_an_entry_from_elsewhere_is_one_value_of_a_right() {
+        let check =
+            |key: &str, value: &str| Addition { policy: "web".into(), key: key.into(), value: value.into() }.check();
+        for (key, value) in [
+            ("paths", "\"/srv/a # b\""),
+            ("commands", "{ argv = [\"a\", \"b\"] }"),
+            ("clock", "true"),
+            ("facts", "\"cpu\""),
+        ] {
+            check(key, value).unwrap();
+        }
+        for key in ["deny_paths", "deny_commands", "limits", "on_hidden_fact", "", "paths\n"] {
+            assert!(matches!(check(key, "\"a\""), Err(AdditionFault::NoRight { .. })), "{key}");
+        }
+        for value in [
+            "{ argv = [\"true\",\n# looked at by security, keep\n\"x\"], user = \"app\" }",
+            "\"a\" # looked at",
+            "\"\"\"a\nb\"\"\"",
+            "\"a\", \"b\"",
+            "\"a",
+            "",
+        ] {
+            assert!(matches!(check("commands", value), Err(AdditionFault::NoEntry { .. })), "{value}");
+        }
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub use addresses::is_local_address;
 pub use check::{RulePlace, ShortRule};
 pub use commands::{CommandAsked, CommandGrant, LineAsked, entry_of_command, script_entry};
 pub use denied::{Capability, Denied, table_name};
-pub use edit::{Addition, Edited, EditedKey, NewLines, add};
+pub use edit::{Addition, AdditionFault, Edited, EditedKey, NewLines, add};
 pub use facts::{HARMLESS_FACTS, OnHiddenFact, is_harmless_fact};
 pub use file::GrantsError;
 pub use file_cache::file_cache;
@@ -66,5 +66,5 @@ pub use proofs::{
     GrantedOptions, GrantedPackage, GrantedPath, GrantedReboot, GrantedRepository, GrantedService, GrantedTree,
     GrantedUrl, GrantedUser, Program, ReadablePath,
 };
-pub use risk::{ElevatedAccounts, Reason, risk_comments, risks};
+pub use risk::{ElevatedAccounts, Reason, open_together, risk_comments, risks};
 pub use words::split_words;

@@ -61,6 +61,8 @@ pub enum Limit {
     OpenFiles,
     /// Number of processes of one command at the same time.
     Processes,
+    /// Number of users and groups that are created for the policy.
+    Accounts,
     /// Total time of the policy's pauses.
     Pauses,
     /// Time from the policy's start to its end.
@@ -69,7 +71,7 @@ pub enum Limit {
 
 impl Limit {
     /// Every limit, in the order of the documentation.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::GuestMemory,
         Self::GuestTime,
         Self::HostMemory,
@@ -79,6 +81,7 @@ impl Limit {
         Self::Entries,
         Self::OpenFiles,
         Self::Processes,
+        Self::Accounts,
         Self::Pauses,
         Self::Wall,
     ];
@@ -154,6 +157,14 @@ impl Limit {
                 default: LimitDefault::Fixed(1024),
                 words: "processes at a time",
                 meaning: "processes of one command that the policy runs, at a time, with those that they start",
+            },
+            Self::Accounts => &LimitSetting {
+                key: "accounts",
+                unit: LimitUnit::Count,
+                default: LimitDefault::Fixed(500),
+                words: "new users and groups",
+                meaning: "users and groups that wrun makes for the policy in one run. Each user may take a range of numbers in \
+                          `/etc/subuid`, which has room for some 9,000 by default",
             },
             Self::Pauses => &LimitSetting {
                 key: "pause_seconds",

@@ -1,11 +1,13 @@
 //! Mounts. A mount hides the files below it, contains files of foreign owners, and may show another folder of the node under
 //! a granted path. So a grant names the whole mount: device, mount point, type and options, as `mount` lists them.
 
-use crate::denied::{Capability, Denied};
-use crate::pattern::{Asked, NamePattern};
+mod options;
+
+use crate::denied::{Capability, Denied, literal_entry};
+use crate::pattern::{Asked, NamePattern, Pattern};
 use crate::policy::PolicyGrants;
 use crate::proofs::{GrantedMount, GrantedPath};
-use crate::rules::Verdict;
+use crate::rules::{Rule, Verdict};
 
 /// The table of file systems that are mounted at boot.
 const TABLE: &str = "/etc/fstab";
@@ -22,15 +24,6 @@ pub struct MountAsked<'a> {
     /// Mount options, separated by commas, such as `ro,noexec`.
     pub options: &'a str,
 }
-
-/// Options that a wildcard does not match. They remove a protection, or name another place or program.
-const NAMED_OPTIONS: [&str; 20] = [
-    "suid", "dev", "exec", "defaults", "rw", "user", "users", "owner", "group", "bind", "rbind", "move", "remount",
-    "loop", "helper", "lowerdir", "upperdir", "workdir", "uid", "gid",
-];
-
-/// The beginnings of more such options, such as `x-systemd.requires`.
-const NAMED_BEGINNINGS: [&str; 2] = ["x-", "X-"];
 
 /// A rule about mounts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,9 +57,29 @@ impl MountPattern {
     /// rule must be asked for. So `(nosuid)` does not allow a mount without it, or with `suid` after it.
     fn matches_options(&self, asked: &str) -> bool {
         let asked = set(asked);
-        let is_named = |option: &str| self.options.iter().any(|rule| rule.stands_for_option(option));
+        let is_named = |option: &str| self.options.iter().any(|rule| rule.matches(option));
         let is_asked = |rule: &NamePattern| !rule.is_exact() || asked.iter().any(|option| rule.matches(option));
         asked.iter().all(|option| is_named(option)) && self.options.iter().all(is_asked)
+    }
+
+    /// Tells whether a wildcard of the options stands for more than is known to be harmless, if the rule matches a mount.
+    pub(crate) fn is_too_wide(&self, asked: &MountAsked<'_>) -> bool {
+        !set(asked.options).into_iter().all(|option| self.allows_option(option, asked.kind))
+    }
+
+    /// Tells whether the rule has an option without wildcards, or a wildcard for a harmless one. A wildcard does not give an
+    /// option another value than the one that the rule states, since `mount` takes the last value.
+    fn allows_option(&self, option: &str, kind: &str) -> bool {
+        let name = options::name(option);
+        let is_stated = || self.options.iter().any(|rule| rule.is_exact() && options::name(rule.text()) == name);
+        let is_written = |rule: &NamePattern| rule.text().strip_prefix(name).is_some_and(|rest| rest.starts_with('='));
+        let mut matching = self.options.iter().filter(|rule| rule.matches(option));
+        matching.any(|rule| rule.is_exact() || (!is_stated() && options::is_harmless(option, kind, is_written(rule))))
+    }
+
+    /// Tells whether no part of the rule has a wildcard.
+    fn is_literal(&self) -> bool {
+        self.is_exact() && self.options.iter().all(NamePattern::is_exact)
     }
 
     /// Tells whether device, mount point and type have no wildcards.
@@ -90,21 +103,17 @@ impl MountPattern {
     }
 }
 
-impl NamePattern {
-    /// Tells whether this pattern matches an option. A wildcard matches none of [`NAMED_OPTIONS`] unless the pattern begins
-    /// with the option's name.
-    fn stands_for_option(&self, option: &str) -> bool {
-        let name = option.split_once('=').map_or(option, |(name, _)| name);
-        let needs_name = NAMED_OPTIONS.contains(&name) || NAMED_BEGINNINGS.iter().any(|begin| name.starts_with(begin));
-        let is_written = || self.text().strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('='));
-        self.matches(option) && (self.is_exact() || !needs_name || is_written())
-    }
-}
-
 /// Tells whether a text has a character as an octal number. In the table of file systems that can be a comma, which would
 /// turn one option into two.
 fn has_escape(text: &str) -> bool {
     text.split('\\').skip(1).any(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+}
+
+/// Tells whether options are read differently by `mount`, which takes commas between quotation marks and after a backslash for
+/// parts of a value. A backslash before a letter is plain, as in `username=TEAM\\ann`.
+fn hides_commas(options: &str) -> bool {
+    let is_plain = |rest: &str| rest.starts_with(|first: char| first.is_ascii_alphabetic());
+    options.contains('"') || !options.split('\\').skip(1).all(is_plain)
 }
 
 /// Returns the options, sorted and without repetitions.
@@ -134,13 +143,37 @@ impl PolicyGrants {
         };
         if [device, mount_point, kind, options].iter().any(odd)
             || [kind, options].iter().any(|part| part.contains(['(', ')']) || has_escape(part))
+            || (!self.everything && hides_commas(options))
         {
-            let reason =
-                "a part of it is empty, begins with `-`, or holds white space, a bracket or a sign by its number";
+            let reason = "a part of it is empty, begins with `-`, or holds white space, a bracket, a quotation mark, a \
+                          backslash or a sign by its number";
             return Err(self.refuse_with(Capability::Mounts, &shown, None, Some(reason.into())));
         }
         self.decide(Capability::Mounts, Asked::Mount(asked), &shown, || self.is_privileged(mount_point))?;
         Ok(mount)
+    }
+
+    /// Checks whether a granted mount may be entered in the table of file systems, from which the machine mounts at its next
+    /// start. A mount that fails there ends the start in the emergency mode, with no service of any policy. So its options
+    /// must have `nofail` or `noauto`, unless a rule names all of it without wildcards.
+    ///
+    /// # Errors
+    /// The mount could stop the start.
+    pub fn mount_at_start(&self, mount: &GrantedMount) -> Result<(), Denied> {
+        let GrantedMount { device, mount_point, kind, options } = mount;
+        let asked = MountAsked { device, mount_point, kind, options };
+        let names_all = |rule: &Rule| match &rule.pattern {
+            Pattern::Mount(pattern) => rule.allow && pattern.is_literal() && pattern.matches(&asked),
+            _ => false,
+        };
+        if self.everything || options::may_fail_at_start(options) || self.list(Capability::Mounts).iter().any(names_all)
+        {
+            return Ok(());
+        }
+        let shown = mount.to_string();
+        let reason = "at the next start a mount that fails stops the machine: add the option `nofail`, or let the grants name \
+                      the whole mount without wildcards";
+        Err(self.refuse_with(Capability::Mounts, &shown, Some(literal_entry(&shown)), Some(reason.into())))
     }
 
     /// Checks whether the line of a granted mount may be written to this resolved path. The table of file systems needs no
@@ -166,7 +199,7 @@ mod tests {
     fn check(rule: &str, options: &str, expect: bool) {
         let rule = MountPattern::new(&format!("tmpfs on /srv/* type tmpfs ({rule})")).unwrap();
         let asked = MountAsked { device: "tmpfs", mount_point: "/srv/x", kind: "tmpfs", options };
-        assert_eq!(rule.matches(&asked), expect, "{options}");
+        assert_eq!(rule.matches(&asked) && !rule.is_too_wide(&asked), expect, "{options}");
     }
 
     #[test]
@@ -187,6 +220,67 @@ mod tests {
             check(&format!("nosuid,{wide}"), &format!("{wide},nosuid"), true);
         }
         check("nosuid,uid=*", "nosuid,uid=33", true);
+        check("nosuid,size=1m,*", "nosuid,size=1m,noatime", true);
+    }
+
+    #[test]
+    fn attack_a_wildcard_does_not_change_what_the_rule_states() {
+        check("nosuid,size=1m,*", "nosuid,size=1m,size=9g", false);
+        check("nosuid,nosymfollow,*", "nosuid,nosymfollow,symfollow", false);
+        check("nosuid,size=*", "nosuid,size=/srv/a:/srv/b", false);
+        check("nosuid,size=*", "nosuid,size=nonsense", false);
+        check("nosuid,ip=*", "nosuid,ip=203.0.113.6", false);
+    }
+
+    /// A refusal with a wildcard reaches all that it matches, harmless or not.
+    #[test]
+    fn attack_a_refusal_of_options_reaches_all_of_them() {
+        let rules = "[policy.web]\nmounts = [\"tmpfs on /srv/* type tmpfs (exec)\"]\n\
+                     deny_mounts = [\"tmpfs on /srv/x type tmpfs (*)\"]\n";
+        let grants = crate::Grants::parse(rules, "grants.toml").unwrap().policy("web", &[]);
+        let asked = MountAsked { device: "tmpfs", mount_point: "/srv/y", kind: "tmpfs", options: "exec" };
+        let _granted = grants.mount(&asked).unwrap();
+        let denied = grants.mount(&MountAsked { mount_point: "/srv/x", ..asked }).unwrap_err();
+        assert!(denied.reason.unwrap().contains("refuses it"));
+    }
+
+    /// `mount` takes `comment=",nosuid,comment="` for one option.
+    #[test]
+    fn attack_quotes_and_backslashes_hide_no_option() {
+        let grants = "[policy.web]\nmounts = [\"team on /srv/x type tmpfs (nosuid,*)\", \
+                      \"team on /srv/x type tmpfs (nosuid,comment=a[*])\"]\n";
+        let grants = crate::Grants::parse(grants, "grants.toml").unwrap().policy("web", &[]);
+        for options in ["comment=\",nosuid,comment=\"", "comment=\\,nosuid", "nosuid,comment=a\\", "nosuid,a\\\\b"] {
+            let asked = MountAsked { device: "team", mount_point: "/srv/x", kind: "tmpfs", options };
+            let denied = grants.mount(&asked).unwrap_err();
+            assert!(denied.reason.unwrap().contains("a quotation mark, a backslash"), "{options}");
+        }
+        assert!(!hides_commas("username=TEAM\\ann,ro"));
+        let all = crate::Grants::allow_all().policy("web", &[]);
+        let context = "context=\"system_u:object_r:tmp_t:s0:c1,c2\"";
+        let asked = MountAsked { device: "team", mount_point: "/srv/x", kind: "tmpfs", options: context };
+        let _granted = all.mount(&asked).unwrap();
+    }
+
+    #[test]
+    fn attack_an_entry_of_the_table_does_not_stop_the_start() {
+        let grants = "[policy.web]\nmounts = [\"tmpfs on /srv/x type tmpfs (nosuid,*)\", \"tmpfs on /srv/* type tmpfs (ro)\", \
+                      \"tmpfs on /srv/y type tmpfs (nosuid,size=1m)\"]\n";
+        let grants = crate::Grants::parse(grants, "grants.toml").unwrap().policy("web", &[]);
+        for (mount_point, options, expect) in [
+            ("/srv/x", "nosuid,size=1m", false),
+            ("/srv/x", "nosuid,size=1m,nofail", true),
+            ("/srv/x", "nosuid,noauto", true),
+            ("/srv/x", "nosuid,noauto,auto", false),
+            ("/srv/y", "size=1m,nosuid", true),
+            ("/srv/z", "ro", false),
+        ] {
+            let granted = grants.mount(&MountAsked { device: "tmpfs", mount_point, kind: "tmpfs", options }).unwrap();
+            let checked = grants.mount_at_start(&granted);
+            assert_eq!(checked.is_ok(), expect, "{mount_point} {options}");
+            let entry = format!("\"tmpfs on {mount_point} type tmpfs ({options})\"");
+            assert!(checked.err().is_none_or(|denied| denied.value == Some(entry)), "{mount_point} {options}");
+        }
     }
 
     /// The table of file systems has `\\054` for a comma, so that one granted option would be several.

@@ -51,6 +51,20 @@ impl PolicyGrants {
         self.plain(Capability::Services, name, || privileged::service(name)).map(GrantedService)
     }
 
+    /// Checks that no rule refuses a service, which need not be granted. That is enough for a further name of a granted one.
+    ///
+    /// # Errors
+    /// A rule refuses it.
+    pub fn service_is_not_refused(&self, name: &str) -> Result<(), Denied> {
+        let name = name.strip_suffix(".service").unwrap_or(name);
+        let refused = |name: &str| {
+            let verdict = self.list(Capability::Services).decide(Asked::Text(name), || false);
+            matches!(verdict, Verdict::Refused(_))
+        };
+        let is_refused = !self.everything && (refused(name) || refused(privileged::unit_stem(name)));
+        if is_refused { self.service(name).map(drop) } else { Ok(()) }
+    }
+
     /// Tells whether the policy may use a service, for suggesting near names. Nothing is recorded, since the policy did not
     /// ask for it.
     pub fn may_use_service(&self, name: &str) -> bool {

@@ -305,6 +305,7 @@ impl Pattern {
             (Self::Path(pattern), Asked::Path(path, homes)) if !pattern.is_exact() => {
                 reach::too_wide(pattern, path, homes)
             }
+            (Self::Mount(pattern), Asked::Mount(mount)) => pattern.is_too_wide(mount).then_some(TooWide::Option),
             _ => None,
         }
     }

@@ -26,6 +26,8 @@ pub(crate) enum TooWide {
     Nameless(&'static str),
     /// The path has a hidden name in a home, which the rule does not contain.
     Hidden,
+    /// A wildcard of the rule's mount options stands for an option that is not known to be harmless.
+    Option,
 }
 
 impl TooWide {
@@ -39,6 +41,10 @@ impl TooWide {
             ),
             Self::Hidden => format!(
                 "a hidden name in a home must stand in the rule, and `{rule}` in {place} is too wide a rule to reach it"
+            ),
+            Self::Option => format!(
+                "a wildcard stands for a mount option that is known to be harmless, with a plain value, and `{rule}` in \
+                 {place} has wildcards: write the option into the rule"
             ),
         }
     }

@@ -5,9 +5,11 @@
 mod comments;
 mod harmless;
 mod runners;
+mod together;
 
 pub(crate) use comments::comment;
 pub use comments::risk_comments;
+pub use together::open_together;
 
 use crate::commands::{ANY, CommandGrant, GrantedLine, WordPattern};
 use crate::denied::Capability;
@@ -65,6 +67,7 @@ pub fn risks<'a>(
 /// Why an entry is risky, as the rest of a sentence that begins with the entry.
 pub type Reason = Cow<'static, str>;
 
+const NO_RIGHT: &str = "is not a right, and may take rights away: read it";
 const UNREAD: &str = "is not understood: read it";
 const MAY_CHANGE: &str = "runs as root with a file that the policy may change";
 const MAY_DO_MORE: &str = "runs as root, and may do more than it says: read all of it";
@@ -147,7 +150,12 @@ impl<'g> Assessed<'g> {
             let Some(command) = command_of(&addition.value) else { return Some(UNREAD.into()) };
             return self.risk_of_command(own, &command).or_else(|| allows_many(&command).then_some(MANY.into()));
         }
-        let capability = Capability::LISTS.into_iter().find(|one| one.key() == addition.key)?;
+        if Capability::FLAGS.iter().any(|flag| flag.key() == addition.key) {
+            return None;
+        }
+        let Some(capability) = Capability::LISTS.into_iter().find(|one| one.key() == addition.key) else {
+            return Some(NO_RIGHT.into());
+        };
         let Some(rule) = rule_of(capability, &addition.value) else { return Some(UNREAD.into()) };
         let is_wide = || !rule.pattern.is_exact() && !is_folder(&rule);
         let reason = self.risk_of_rule(own, capability, &rule, addition).or_else(|| is_wide().then_some(MANY));

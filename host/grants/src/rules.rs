@@ -79,10 +79,13 @@ impl Rules {
         }
         let is_privileged = LazyCell::new(privileged);
         let width = |rule: &Rule| {
-            if !rule.allow || rule.privileged || rule.pattern.is_exact() {
+            if !rule.allow || rule.privileged {
                 return None;
             }
-            if *is_privileged { Some(TooWide::Privileged) } else { rule.pattern.too_wide(asked) }
+            if !rule.pattern.is_exact() && *is_privileged {
+                return Some(TooWide::Privileged);
+            }
+            rule.pattern.too_wide(asked)
         };
         let Some(why) = width(best) else { return Verdict::Allowed(best) };
         match self.best(asked, |rule| width(rule).is_none()) {

@@ -116,32 +116,32 @@ impl Bus {
         })
     }
 
-    /// Enables or disables a service, and makes systemd reload its units.
+    /// Enables or disables a service, and makes systemd reload its units. As with `systemctl enable`, a link that exists stays.
     ///
     /// # Errors
-    /// systemd refuses.
+    /// systemd refuses; an alias of the service is a link to another unit.
     pub fn enable(&self, service: &GrantedService, enable: bool) -> Result<(), Raised> {
         let name = service.name();
         let names = [unit_name(name)];
         let names = names.each_ref().map(String::as_str);
         if enable {
-            self.call("EnableUnitFiles", &(names.as_slice(), false, true), name)?;
+            self.call("EnableUnitFiles", &(names.as_slice(), false, false), name)?;
         } else {
             self.call("DisableUnitFiles", &(names.as_slice(), false), name)?;
         }
         self.call("Reload", &(), name).map(drop)
     }
 
-    /// Makes a service impossible to start, or undoes that.
+    /// Makes a service impossible to start, or undoes that. As with `systemctl mask`, a unit file of the administrator stays.
     ///
     /// # Errors
-    /// systemd refuses.
+    /// systemd refuses; the unit has a file of the administrator.
     pub fn mask(&self, service: &GrantedService, mask: bool) -> Result<(), Raised> {
         let name = service.name();
         let names = [unit_name(name)];
         let names = names.each_ref().map(String::as_str);
         if mask {
-            self.call("MaskUnitFiles", &(names.as_slice(), false, true), name)?;
+            self.call("MaskUnitFiles", &(names.as_slice(), false, false), name)?;
         } else {
             self.call("UnmaskUnitFiles", &(names.as_slice(), false), name)?;
         }

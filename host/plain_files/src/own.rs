@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::fd::AsFd as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, fstat, openat, statat};
 use rustix::io::Errno;
@@ -28,6 +28,21 @@ impl Folder {
     pub fn is_own_name(&self, name: impl AsRef<Path>) -> io::Result<bool> {
         let owner = self.owner_of(name)?.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
         Ok(is_own_user(owner) && self.only_own_above()?)
+    }
+
+    /// Opens a folder by a path, and creates it if it is missing. Nobody but root and the process's user may decide where the
+    /// path leads: each link on the way lies in a folder of theirs, and so does the folder itself.
+    ///
+    /// # Errors
+    /// `PermissionDenied` with the entry that others could change; or the system's.
+    pub fn make_own(path: &Path, mode: u32) -> io::Result<Self> {
+        let path = without_links(&std::path::absolute(path)?)?;
+        let existing = path.ancestors().find(|above| above.exists()).unwrap_or(&path);
+        let folder = Self::open(existing)?.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+        if !folder.only_own_above()? {
+            return Err(others_may_change(existing));
+        }
+        folder.make_below(path.strip_prefix(existing).unwrap_or(Path::new("")), mode)
     }
 
     /// The user that the folder belongs to.
@@ -92,6 +107,41 @@ impl Folder {
     }
 }
 
+/// Maximum number of links that are followed, as in the kernel.
+const MAX_LINKS: usize = 40;
+
+/// Follows the links of an absolute path. Each must lie where only root and the process's user can exchange it.
+fn without_links(path: &Path) -> io::Result<PathBuf> {
+    let parts = |path: &Path| path.components().rev().map(|part| part.as_os_str().to_owned()).collect::<Vec<_>>();
+    let (mut left, mut at, mut links) = (parts(path), PathBuf::new(), 0);
+    while let Some(part) = left.pop() {
+        if part == ".." {
+            at.pop();
+            continue;
+        }
+        let next = at.join(&part);
+        if !next.is_symlink() {
+            at = next;
+            continue;
+        }
+        links += 1;
+        if links > MAX_LINKS {
+            return Err(Errno::LOOP.into());
+        }
+        let folder = Folder::open(&at)?.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+        if !folder.is_own_name(&part)? {
+            return Err(others_may_change(&next));
+        }
+        left.extend(parts(&std::fs::read_link(&next)?));
+    }
+    Ok(at)
+}
+
+fn others_may_change(path: &Path) -> io::Error {
+    let text = format!("others than root and the present user may change or exchange {}", path.display());
+    io::Error::new(io::ErrorKind::PermissionDenied, text)
+}
+
 /// Returns whether only root and the process's user can change an entry.
 fn is_own(status: &Stat) -> bool {
     // In a sticky folder such as /tmp, users cannot rename the entries of others.
@@ -134,6 +184,34 @@ mod tests {
         assert!(!folder.is_own("a/link").unwrap());
         assert!(folder.is_own("gone").is_err() && folder.is_own("../a").is_err());
     }
+    #[test]
+    fn attack_a_path_that_others_decide_about_is_not_opened_to_write() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+        let top = tempfile::tempdir().unwrap();
+        let [own, open] = ["own", "open"].map(|name| top.path().join(name));
+        std::fs::create_dir_all(own.join("inner")).unwrap();
+        std::fs::create_dir(&open).unwrap();
+        std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o777)).unwrap();
+        symlink(&own, open.join("link")).unwrap();
+        symlink("inner", own.join("link")).unwrap();
+        symlink(open.join("link"), own.join("twice")).unwrap();
+        for path in [own.join("inner"), own.join("link"), own.join("new/folder"), own.join("link/../inner")] {
+            let _folder = Folder::make_own(&path, 0o755).unwrap();
+        }
+        assert!(own.join("new/folder").is_dir());
+        for (path, named) in [
+            (open.clone(), "open"),
+            (open.join("new"), "open"),
+            (open.join("link"), "open/link"),
+            (open.join("link/inner"), "open/link"),
+            (own.join("twice"), "open/link"),
+        ] {
+            let error = Folder::make_own(&path, 0o755).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+            assert!(error.to_string().ends_with(&format!("exchange {}", top.path().join(named).display())), "{error}");
+        }
+    }
+
     #[test]
     fn a_link_is_the_operators_own_where_others_cannot_change_its_folder() {
         use std::os::unix::fs::{PermissionsExt as _, symlink};

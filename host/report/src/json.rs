@@ -254,6 +254,7 @@ fn limits(report: &PolicyReport) -> Value {
         "entries": { "used": usage.entries, "limit": limits.entries },
         "open_files": { "used": usage.open_files, "limit": limits.open_files },
         "processes": { "used": usage.processes, "limit": limits.processes },
+        "accounts": { "used": usage.accounts, "limit": limits.accounts },
         "pause_seconds": { "used": seconds(usage.pauses), "limit": seconds(limits.pauses) },
         "wall_seconds": { "used": rounded(report.seconds), "limit": seconds(limits.wall) },
     })

@@ -216,3 +216,58 @@ fn an_older_run_that_was_denied_something_is_named() {
     let said = bench.tool(&["grants", "allow", "--last", "--yes"]).expect_code(0).unwrap();
     assert!(!said.stderr.contains("--from-run"), "{}", said.text());
 }
+
+/// Somebody may have written anything into a file, so that a person looks at it.
+#[test]
+fn attack_a_record_that_a_stranger_wrote_gives_and_takes_nothing() {
+    let bench = Bench::new("file '/srv/a'\n");
+    let ours = "[policy.good]\npaths = [\"/srv/good/**\"]\n[policy.solo]\n";
+    fs::write(bench.grants(), ours).unwrap();
+    let file = bench.program.configuration().join("run.json");
+    let path = file.display().to_string();
+    let allow = |policy: &str, key: &str, value: &str, more: &[&str]| {
+        let denial = serde_json::json!({"policy": policy, "message": "may not", "key": key, "value": value, "asked": "x", "times": 1});
+        let record = serde_json::json!({"version": 1, "run_id": "20261127T153749.974Z-4f665793", "policies": [{"name": "solo"}], "denials": [denial]});
+        fs::write(&file, record.to_string()).unwrap();
+        bench.tool(&[&["grants", "allow", "--from-run", &path], more].concat()).expect_code(43).unwrap()
+    };
+    let by_yes = allow("solo", "paths", "\"/srv/a\"", &["--yes"]);
+    assert!(by_yes.stderr.contains("is not a record of wrun's own: user "), "{}", by_yes.text());
+    assert!(by_yes.stderr.contains("--yes adds nothing from such a file"), "{}", by_yes.text());
+    for (policy, key, value, said) in [
+        ("good", "paths", "\"/srv/a\"", "entries for policy `good`, which was not in the run"),
+        ("solo", "deny_paths", "\"/srv/good/**\"", "`deny_paths` of policy `solo` is not a right"),
+        ("solo", "commands", "{ argv = [\"true\",\n# fine\n\"x\"], user = \"app\" }", "on one line without a comment"),
+    ] {
+        let refused = allow(policy, key, value, &[]);
+        assert!(refused.stderr.contains(said) && refused.stdout.is_empty(), "{}", refused.text());
+    }
+    // What may be added is shown, with the owner of the file, and asked for.
+    let asked = allow("solo", "paths", "\"/srv/a\"", &[]);
+    assert!(
+        asked.stderr.contains("warning: ") && asked.stderr.contains("could write anything into it"),
+        "{}",
+        asked.text()
+    );
+    assert!(asked.stdout.contains("+paths = [\"/srv/a\"]"), "{}", asked.text());
+    assert_eq!(fs::read_to_string(bench.grants()).unwrap(), ours);
+}
+
+/// A server does as root what its configuration says.
+#[test]
+fn attack_configuration_of_a_service_is_not_added_by_yes() {
+    let recipe = "file '/srv/a'\nfile '/etc/shop/shop.conf'\nservice('shop') { action :start }\n";
+    let (bench, root) = (Bench::new(recipe), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    fs::write(bench.grants(), "[policy.solo]\n").unwrap();
+    let _denied = bench.converge(&machine, &["--why-run"]).expect_code(1).unwrap();
+    let written = bench.tool(&["grants", "allow", "--last", "--yes"]).expect_code(1).unwrap();
+    assert!(written.stderr.contains("paths \"/etc/shop/shop.conf\" is configuration"), "{}", written.text());
+    let text = fs::read_to_string(bench.grants()).unwrap();
+    assert_eq!(text, "[policy.solo]\npaths = [\"/srv/a\"]\nservices = [\"shop\"]\n", "{}", written.text());
+    // Somebody who is asked sees both.
+    let asked = bench.tool(&["grants", "allow", "--last"]).expect_code(43).unwrap();
+    assert!(asked.stdout.contains("+paths = [\"/srv/a\", \"/etc/shop/shop.conf\"]"), "{}", asked.text());
+    let _written = bench.tool(&["grants", "allow", "--last", "--yes", "--dangerous"]).expect_code(0).unwrap();
+    assert!(fs::read_to_string(bench.grants()).unwrap().contains("/etc/shop/shop.conf"));
+}

@@ -18,6 +18,8 @@ pub enum Limit {
     OpenFiles,
     /// Processes of one of its commands at a time, with those that they start.
     Processes,
+    /// Users and groups that are made for the policy.
+    Accounts,
     /// Time in which the policy waits: between tries, and asleep.
     Pauses,
     /// Time from the policy's begin to its end.
@@ -34,6 +36,7 @@ impl Limit {
             Self::Entries => grants::Limit::Entries,
             Self::OpenFiles => grants::Limit::OpenFiles,
             Self::Processes => grants::Limit::Processes,
+            Self::Accounts => grants::Limit::Accounts,
             Self::Pauses => grants::Limit::Pauses,
             Self::Wall => grants::Limit::Wall,
         };
@@ -82,6 +85,8 @@ pub struct AccountLimits {
     pub open_files: u64,
     /// Processes of one command at a time.
     pub processes: u64,
+    /// Users and groups that are made in one run.
+    pub accounts: u64,
     /// Time in which the policy waits, in all.
     pub pauses: Duration,
     /// Time from the policy's begin to its end.
@@ -97,6 +102,7 @@ impl AccountLimits {
         entries: 0,
         open_files: 0,
         processes: 0,
+        accounts: 0,
         pauses: Duration::ZERO,
         wall: Duration::ZERO,
     };
@@ -113,6 +119,7 @@ impl AccountLimits {
             entries: Limit::Entries.usual(),
             open_files: Limit::OpenFiles.usual(),
             processes: Limit::Processes.usual(),
+            accounts: Limit::Accounts.usual(),
             pauses: Duration::from_secs(Limit::Pauses.usual()),
             wall: Duration::from_secs(Limit::Wall.usual()),
         }
@@ -127,6 +134,7 @@ impl AccountLimits {
             Limit::Entries => self.entries,
             Limit::OpenFiles => self.open_files,
             Limit::Processes => self.processes,
+            Limit::Accounts => self.accounts,
             Limit::Pauses => limit.amount(self.pauses),
             Limit::Wall => limit.amount(self.wall),
         }

@@ -49,6 +49,8 @@ pub struct Usage {
     pub open_files: u64,
     /// The maximum number of processes of one command.
     pub processes: u64,
+    /// Users and groups made.
+    pub accounts: u64,
     /// Time in which the policy waited.
     pub pauses: Duration,
     /// Units of work that the host did: items of lists, and pieces of 64 bytes of content.

@@ -245,3 +245,11 @@ fn ordinary_entries_have_none() {
         check(key, value, None);
     }
 }
+
+#[test]
+fn attack_what_is_not_a_right_is_not_ordinary() {
+    for key in ["deny_paths", "deny_commands", "limits"] {
+        let addition = Addition { policy: "a".into(), key: key.into(), value: "\"/srv/x\"".into() };
+        assert_eq!(assess("[policy.a]\n", &addition).as_deref(), Some(NO_RIGHT), "{key}");
+    }
+}

@@ -81,14 +81,24 @@ fn all_paths(table: &str) -> impl Iterator<Item = String> {
     lines.flat_map(paths).map(|path| plain(&path))
 }
 
+/// File system types without a device. Their device and options are not places, whatever texts they are.
+const WITHOUT_PLACES: [&str; 8] = ["tmpfs", "ramfs", "proc", "sysfs", "devpts", "devtmpfs", "cgroup2", "efivarfs"];
+
+/// Options with which the device is a place, whatever the type is.
+const OF_PLACES: [&str; 3] = ["bind", "move", "loop"];
+
 /// Returns the absolute paths of a line: the device, the mount point, and those in options.
 fn paths(line: &str) -> Vec<String> {
     let mut words = line.split_ascii_whitespace();
-    let mut all: Vec<&str> = words.by_ref().take(2).collect();
-    // Skips the file system type.
-    words.next();
-    let options = words.next().unwrap_or_default().split(',');
-    all.extend(options.filter_map(|option| option.split_once('=')).flat_map(|(_, value)| value.split(':')));
+    let (device, mount_point, kind) = (words.next(), words.next(), words.next().unwrap_or_default());
+    let options = words.next().unwrap_or_default();
+    // Looks for the words anywhere in the options, because quotation marks can hide the commas around them.
+    let has_places = !WITHOUT_PLACES.contains(&kind) || OF_PLACES.iter().any(|word| options.contains(word));
+    let mut all: Vec<&str> = device.filter(|_| has_places).into_iter().chain(mount_point).collect();
+    if has_places {
+        let values = options.split(',').filter_map(|option| option.split_once('='));
+        all.extend(values.flat_map(|(_, value)| value.split(':')));
+    }
     all.into_iter().map(unescape).filter(|path| path.starts_with('/')).collect()
 }
 
@@ -128,5 +138,14 @@ mod tests {
         for other in ["/commented", "/srv/a/m/below", "/srv/a/mm", "/srv/ab", "/srv/a/dat", "/home", "/srv/u"] {
             assert!(!names(table, other), "{other}");
         }
+    }
+
+    /// A policy could otherwise keep other policies from replacing their own directories.
+    #[test]
+    fn attack_texts_that_are_not_places_protect_no_paths() {
+        let table = "/srv/a /srv/m tmpfs size=/srv/b:/srv/c,comment=/srv/d 0 0\n/srv/e /srv/n tmpfs ro,bind 0 0\n";
+        let mut named: Vec<String> = all_paths(table).collect();
+        named.sort();
+        assert_eq!(named, ["/srv/e", "/srv/m", "/srv/n"]);
     }
 }

@@ -80,8 +80,8 @@ impl Manager {
         vec![]
     }
 
-    fn mask_unit_files(&self, names: Vec<String>, _runtime: bool, _force: bool) -> Changes {
-        self.note(format!("mask {names:?}"));
+    fn mask_unit_files(&self, names: Vec<String>, runtime: bool, force: bool) -> Changes {
+        self.note(format!("mask {names:?} {runtime} {force}"));
         self.0.lock().unwrap().file = "masked";
         vec![]
     }
@@ -179,18 +179,18 @@ fn the_states_of_units_mean_what_they_mean_in_chef() {
 }
 
 #[test]
-fn units_are_enabled_masked_and_read_again() {
+fn attack_units_are_enabled_and_masked_without_replacing_others() {
     let (bus, shared) = fake(state("inactive", "disabled"));
     bus.enable(&granted("web"), true).unwrap();
     bus.enable(&granted("web.service"), false).unwrap();
     bus.mask(&granted("web"), true).unwrap();
     bus.mask(&granted("web"), false).unwrap();
     let expect = [
-        "enable [\"web.service\"] false true",
+        "enable [\"web.service\"] false false",
         "daemon-reload",
         "disable [\"web.service\"]",
         "daemon-reload",
-        "mask [\"web.service\"]",
+        "mask [\"web.service\"] false false",
         "daemon-reload",
         "unmask [\"web.service\"]",
         "daemon-reload",

@@ -1,6 +1,7 @@
 //! Checks that `user` and `group` have in common.
 
-use contract::{ErrorKind, Raised};
+use crate::plan::Writer;
+use contract::{ErrorKind, Limit, Raised};
 
 /// Maximum length of a name in the records of the kernel and the login tools, in bytes.
 const MAXIMUM_NAME: usize = 32;
@@ -39,6 +40,27 @@ pub(super) fn parse_number(property: &str, text: &str, kind: ErrorKind) -> Resul
     number.ok_or_else(|| Raised::new(kind, format!("{property} {text:?} is not a number from 0 to {}", u32::MAX - 1)))
 }
 
+/// Charges the policy for a user or a group that is made. Numbers of users, and the ranges of numbers in `/etc/subuid`, are
+/// shared by all policies of the machine.
+///
+/// # Errors
+/// The policy has made as many in this run as it may.
+pub(super) fn charge_new(writer: &Writer<'_>, kind: ErrorKind) -> Result<(), Raised> {
+    let charged = writer.settings.account.spend(Limit::Accounts, 1);
+    charged.map_err(|ended| Raised::new(kind, ended.to_string()))
+}
+
+/// Adds the reason to the error of a `useradd` that found no range of subordinate numbers.
+pub(super) fn explain_ranges(raised: Raised) -> Raised {
+    if !raised.message.contains("subordinate") {
+        return raised;
+    }
+    raised.with_hint(
+        "/etc/subuid or /etc/subgid has no range left below SUB_UID_MAX or SUB_GID_MAX of /etc/login.defs: remove users that \
+         nobody needs, raise these numbers, or set SUB_UID_COUNT and SUB_GID_COUNT to 0 if no user needs containers",
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,6 +86,15 @@ mod tests {
         check("a b", false);
         check("a\nroot::0:0::/:/bin/sh", false);
         check(&"a".repeat(33), false);
+    }
+
+    #[test]
+    fn attack_used_up_ranges_are_named() {
+        let failed =
+            "STDERR: useradd: Can't get unique subordinate UID range\nuseradd: can't create subordinate user IDs";
+        let hint = explain_ranges(Raised::new(ErrorKind::User, failed)).hint.unwrap();
+        assert!(hint.contains("/etc/subuid"), "{hint}");
+        assert_eq!(explain_ranges(Raised::new(ErrorKind::User, "useradd: user 'x' already exists")).hint, None);
     }
 
     #[test]

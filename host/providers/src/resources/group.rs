@@ -256,6 +256,7 @@ impl MakeGroup {
     /// One of the tools fails, or the group exists meanwhile.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         require(writer, &self.wish.name, None)?;
+        account::charge_new(writer, ErrorKind::Group)?;
         create(writer, &self.wish)
     }
 }

@@ -19,6 +19,7 @@ use calls::{Call, Device, MountedThere};
 use contract::{Certainty, Change, ErrorKind, Raised, Wanted};
 use grants::{Denied, GrantedMount, GrantedPath, MountAsked, PolicyGrants};
 use machine::command::Launch;
+use machine::denied::denied;
 use machine::guest::ForeseenFile;
 use machine::root::absent;
 use machine::written;
@@ -276,6 +277,7 @@ impl Task {
         if found.as_ref() == Some(&self.line) {
             return Ok(Plan::up_to_date());
         }
+        view.grants.mount_at_start(&self.granted).map_err(denied)?;
         self.require_fixed(view)?;
         let shown = found.map_or_else(|| self.device.clone(), |line| line.device);
         let text = table::with(&text, |line| self.is_ours(line), &self.line);

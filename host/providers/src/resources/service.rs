@@ -9,8 +9,10 @@
 
 mod command;
 mod script;
+mod together;
 mod unit;
 
+pub(crate) use together::require_together;
 pub(crate) use unit::Links;
 
 use crate::found::{Found, Thing};
@@ -229,6 +231,7 @@ impl Task {
         let (name, granted) = (self.name.clone(), self.granted.clone());
         let operation = match (self.bus.clone(), unit) {
             (Some(bus), Some(_)) => {
+                require_together(&name, enable, view)?;
                 Operation::EnableService(EnableService { bus, name, found: standing, granted, enable })
             }
             (_, unit) => {

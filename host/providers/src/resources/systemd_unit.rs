@@ -14,7 +14,7 @@ use crate::operation::Operation;
 use crate::plan::{Plan, PlannedPart, Provider, Step, View, Writer};
 use crate::resources::asked;
 use crate::resources::file_content::{self, FileWish, Text, wish};
-use crate::resources::service::{near_unit, require_unit, thing, unit_standing, with_near};
+use crate::resources::service::{near_unit, require_together, require_unit, thing, unit_standing, with_near};
 use crate::standing;
 use contract::{Change, ErrorKind, Raised, Wanted};
 use grants::GrantedService;
@@ -73,6 +73,9 @@ const CONTROLS: [(&str, When, &str, &str); 14] = [
     ("reload_or_restart", When::Always, "reload-or-restarting", "reload-or-restart"),
     ("reload_or_try_restart", When::Always, "reload-or-try-restarting", "reload-or-try-restart"),
 ];
+
+/// The verbs with which `systemctl` also enables or disables other units: those that `Also=` names.
+const ENABLING: [&str; 4] = ["enable", "disable", "reenable", "preset"];
 
 /// More folders from which `revert` removes a unit's files and drop-ins.
 const REVERTED: [&str; 5] = [
@@ -205,6 +208,9 @@ impl Unit {
         let found = self.status(view)?;
         if !found.calls_for(when) {
             return Ok(Plan::up_to_date());
+        }
+        if self.systemctl.user.is_none() && ENABLING.contains(&word) {
+            require_together(self.name(), word != "disable", view)?;
         }
         let (name, systemctl) = (self.name().to_owned(), self.systemctl.clone());
         let change = Change::new(format!("{doing} unit: {name}"));

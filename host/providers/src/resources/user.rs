@@ -174,6 +174,7 @@ impl MakeUser {
     /// A tool fails, the home cannot be created, or the user exists meanwhile.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         change::require(writer, &self.wish.name, None)?;
+        account::charge_new(writer, ErrorKind::User)?;
         change::create(writer, &self.wish)?;
         self.home.make(&self.wish.name, writer)
     }

@@ -41,6 +41,54 @@ fn told(node: &Node) -> Vec<String> {
     log.lines().map(str::to_owned).collect()
 }
 
+/// systemd enables and disables what `Also=` names by itself, and makes the links of aliases.
+#[test]
+fn attack_units_that_are_enabled_together_are_asked_for() {
+    let mut node = prepared(Node::granting("services = [\"web-*\"]\ndeny_services = [\"db-*\", \"front\"]"));
+    let unit = |node: &Node, name: &str, more: &str| {
+        let text = format!("[Service]\nExecStart=/bin/true\n[Install]\nWantedBy=multi-user.target\n{more}");
+        node.root.write(format!("/etc/systemd/system/{name}"), text).unwrap();
+    };
+    for name in ["db-main.service", "web-b.service", "web-c.service"] {
+        unit(&node, name, "");
+    }
+    unit(&node, "web-own.service", "Also=web-b.service absent.service\nAlias=web-alias.service\n");
+    unit(&node, "web-direct.service", "Also=db-main.service\n");
+    unit(&node, "web-far.service", "Also=web-middle.service\n");
+    unit(&node, "web-middle.service", "Also=db-main\n");
+    unit(&node, "web-by-name.service", "Also=%N-x.service\n");
+    unit(&node, "web-by-name-x.service", "Also=db-main.service\n");
+    unit(&node, "web-dropped.service", "");
+    node.root.write("/etc/systemd/system/web-dropped.service.d/x.conf", "[Install]\nAlso=db-main.service\n").unwrap();
+    unit(&node, "web-unknown.service", "Also=%H.service\n");
+    unit(&node, "web-front.service", "Alias=front.service\n");
+    unit(&node, "web-vendor.service", "Alias=vendor.service\n");
+    node.root.write("/usr/lib/systemd/system/vendor.service", "[Service]\n").unwrap();
+    unit(&node, "web-taken.service", "Alias=web-d.service\n");
+    node.output("ln -s /etc/systemd/system/web-c.service /etc/systemd/system/web-d.service");
+    node.act("systemd_unit", "web-own.service", "enable", json!({})).unwrap();
+    assert_eq!(told(&node), ["--system enable web-own.service"]);
+    for (name, said) in [
+        ("web-direct", "db-main"),
+        ("web-far", "db-main"),
+        ("web-by-name", "db-main"),
+        ("web-dropped", "db-main"),
+        ("web-front", "front"),
+        ("web-vendor", "vendor"),
+        ("web-unknown", "%H.service"),
+        ("web-taken", "web-d.service already exists and is a symlink to /etc/systemd/system/web-c.service"),
+    ] {
+        let raised = node.act("systemd_unit", &format!("{name}.service"), "enable", json!({})).unwrap_err();
+        assert!(raised.message.contains(said), "{name}: {}", raised.message);
+    }
+    node.output(
+        "mkdir -p /etc/systemd/system/x.target.wants; ln -s ../web-direct.service /etc/systemd/system/x.target.wants/",
+    );
+    let raised = node.act("systemd_unit", "web-direct.service", "disable", json!({})).unwrap_err();
+    assert!(raised.message.contains("db-main"), "{}", raised.message);
+    assert_eq!(told(&node), Vec::<String>::new());
+}
+
 #[test]
 fn a_unit_is_written_once_and_systemd_told() {
     let mut node = node();

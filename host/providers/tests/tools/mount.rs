@@ -161,15 +161,18 @@ fn mount_options_a_folder_to_bind_is_the_one_a_link_leads_to() {
 /// The table is read at the next start, as root: who owns a folder on the way chooses then where a path leads.
 #[test]
 fn attack_a_place_that_others_may_exchange_is_not_entered_in_the_table() {
-    let rules = "mounts = [\"/srv/* on /srv/* type none (bind)\", \"tmpfs on /srv/* type tmpfs (size=1m,nosuid)\", \
-                 \"none on /srv/* type overlay (lowerdir=/srv/app/data)\"]";
+    let rules = "mounts = [\"/srv/* on /srv/* type none (bind,nofail)\", \
+                 \"tmpfs on /srv/* type tmpfs (size=1m,nosuid,nofail)\", \
+                 \"none on /srv/* type overlay (lowerdir=/srv/app/data,nofail)\"]";
     let bench = Bench::new(rules);
     for folder in ["srv/app/data", "srv/own/data"] {
         std::fs::create_dir_all(bench.path(folder)).unwrap();
     }
     std::os::unix::fs::chown(bench.path("srv/app"), Some(65534), None).unwrap();
     std::fs::write(bench.path("etc/fstab"), TABLE).unwrap();
-    let bound = |device: &str| json!({"device": device, "fstype": "none", "options": "bind", "pass": 0});
+    let bound = |device: &str| json!({"device": device, "fstype": "none", "options": "bind,nofail", "pass": 0});
+    let memory =
+        || json!({"device": "tmpfs", "fstype": "tmpfs", "options": ["size=1m", "nosuid", "nofail"], "pass": 0});
     for (place, properties) in [
         ("/srv/app/data", memory()),
         ("/srv/app/later/data", memory()),
@@ -177,7 +180,7 @@ fn attack_a_place_that_others_may_exchange_is_not_entered_in_the_table() {
         ("/srv/app/data", bound("/srv/own/data")),
         (
             "/srv/own/data",
-            json!({"device": "none", "fstype": "overlay", "options": "lowerdir=/srv/app/data", "pass": 0}),
+            json!({"device": "none", "fstype": "overlay", "options": "lowerdir=/srv/app/data,nofail", "pass": 0}),
         ),
     ] {
         let raised = bench.run("mount", place, "enable", properties.clone()).unwrap_err();
@@ -189,6 +192,30 @@ fn attack_a_place_that_others_may_exchange_is_not_entered_in_the_table() {
         bench.run("mount", place, "enable", memory()).unwrap();
         assert!(bench.read("etc/fstab").contains(&format!(" {place} tmpfs ")));
     }
+}
+
+/// A file system that cannot be mounted at the next start stops it in the emergency mode.
+#[test]
+fn attack_an_entry_that_nobody_tried_does_not_stop_the_next_start() {
+    let bench = Bench::new("mounts = [\"tmpfs on /srv/data type tmpfs (nosuid,*)\"]");
+    std::fs::create_dir_all(bench.path("srv/data")).unwrap();
+    std::fs::write(bench.path("etc/fstab"), TABLE).unwrap();
+    let enable = |options: &str| {
+        let properties = json!({"device": "tmpfs", "fstype": "tmpfs", "options": options, "pass": 0});
+        bench.run("mount", "/srv/data", "enable", properties)
+    };
+    for (options, part) in [
+        ("nosuid,size=nonsense", "write the option into the rule"),
+        ("nosuid,size=/srv/a:/srv/b", "write the option into the rule"),
+        ("nosuid,size=1m", "add the option `nofail`"),
+    ] {
+        let raised = enable(options).unwrap_err();
+        assert_eq!(raised.class(), "Wrun::Denied", "{options}");
+        assert!(raised.message.contains(part), "{options}: {}", raised.message);
+    }
+    assert_eq!(bench.read("etc/fstab"), TABLE);
+    enable("nosuid,size=1m,nofail").unwrap();
+    assert_eq!(bench.read("etc/fstab"), format!("{TABLE}tmpfs /srv/data tmpfs nosuid,size=1m,nofail 0 0\n"));
 }
 
 #[test]

@@ -31,7 +31,8 @@ pub(crate) enum GrantsCommand {
     /// Entries that open a lot are named with the reason and asked for separately. They are privileged paths, secrets and
     /// set-id bits; paths that a command of any policy runs or reads as root; commands as root that are shell lines, scripts
     /// or interpreters, run other programs, take any arguments, or use files that a policy may change; mounts; users and
-    /// groups that are as good as root, or named by number; options, variables and files for package tools.
+    /// groups that are as good as root, or named by number; options, variables and files for package tools. With --yes also
+    /// configuration below a directory named etc, of a policy that has services or commands as root.
     Allow(AllowArguments),
     /// Check the grants: syntax, policies and facts that do not exist, rules that are not used or not needed
     ///
@@ -84,7 +85,8 @@ pub(crate) struct WhichRun {
     /// Allow what the newest recorded run was denied
     #[arg(long)]
     pub(crate) last: bool,
-    /// Allow what this run was denied: its identifier, the first characters of it, or the file of its JSON
+    /// Allow what this run was denied: its identifier, the first characters of it, or the file of its JSON, for which wrun
+    /// always asks
     #[arg(long, value_name = "ID")]
     pub(crate) from_run: Option<String>,
 }

@@ -36,6 +36,12 @@ pub(super) fn package_file(source: &str, view: &View<'_>) -> Result<Option<Place
     ))
 }
 
+/// Returns the time limit of a tool that changes packages. A tool that is ended in the middle leaves packages half installed,
+/// and no policy can change any package from then on. So a policy may give it more time than usual, and not less.
+fn transaction_time(asked_seconds: Option<u64>) -> Duration {
+    Duration::from_secs(asked_seconds.unwrap_or_default().max(TRANSACTION_SECONDS))
+}
+
 /// The properties that all actions have in common.
 pub(super) struct Request {
     /// Names in order, without repetitions, each with the declared version.
@@ -71,7 +77,7 @@ impl Request {
         let options = view.grants.package_options(&properties.options).map_err(denied)?.words().to_vec();
         let environment = view.grants.package_environment(&properties.environment).map_err(denied)?;
         let environment = environment.variables().to_vec();
-        let timeout = Duration::from_secs(properties.timeout.unwrap_or(TRANSACTION_SECONDS));
+        let timeout = transaction_time(properties.timeout);
         Ok(Self { packages, options, environment, timeout, granted: vec![] })
     }
 
@@ -157,6 +163,13 @@ pub(super) fn is_name(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn attack_a_short_timeout_does_not_end_a_transaction() {
+        for (asked, expect) in [(None, 900), (Some(0), 900), (Some(2), 900), (Some(900), 900), (Some(1800), 1800)] {
+            assert_eq!(transaction_time(asked), Duration::from_secs(expect), "{asked:?}");
+        }
+    }
 
     #[test]
     fn only_names_of_packages_reach_a_tool() {

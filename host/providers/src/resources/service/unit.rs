@@ -12,10 +12,10 @@ use machine::root::{Kind, ModeBits, Root, Site};
 use machine::systemd::Standing;
 
 /// The folder of the administrator's units, and of the links that enable units.
-const CONFIGURATION: &str = "/etc/systemd/system";
+pub(super) const CONFIGURATION: &str = "/etc/systemd/system";
 
 /// The folders of units, in the order of the search.
-const FOLDERS: [&str; 5] = [
+pub(super) const FOLDERS: [&str; 5] = [
     CONFIGURATION,
     "/run/systemd/system",
     "/usr/local/lib/systemd/system",
@@ -24,7 +24,7 @@ const FOLDERS: [&str; 5] = [
 ];
 
 /// The target of a masked unit's link.
-const NOTHING: &str = "/dev/null";
+pub(super) const NOTHING: &str = "/dev/null";
 
 /// Permission bits of a new directory for links.
 const DIRECTORY: ModeBits = ModeBits::plain(0o755);
@@ -55,7 +55,7 @@ const SERVICE: &str = ".service";
 /// The suffixes of units.
 const SUFFIXES: [&str; 7] = [SERVICE, ".socket", ".timer", ".target", ".path", ".mount", ".slice"];
 
-fn unit_name(name: &str) -> String {
+pub(super) fn unit_name(name: &str) -> String {
     if SUFFIXES.iter().any(|suffix| name.ends_with(suffix)) { name.into() } else { format!("{name}.service") }
 }
 
@@ -146,9 +146,9 @@ pub(super) fn standing(root: &Root, name: &str) -> Result<Standing, Raised> {
     find(root, name)?.map_or(Ok(Standing::default()), |unit| unit.standing(root))
 }
 
-/// Reads the `[Install]` section of a unit's text; other sections are skipped.
-fn parse(text: &str) -> Install {
-    let mut install = Install::default();
+/// Returns the words of the `[Install]` section of a unit's text, each with its key; other sections are skipped.
+pub(super) fn install_words(text: &str) -> Vec<(String, String)> {
+    let mut words = vec![];
     let mut inside = false;
     for line in text.replace("\\\n", " ").lines().map(str::trim) {
         if line.starts_with('[') {
@@ -157,7 +157,16 @@ fn parse(text: &str) -> Install {
         let Some((key, value)) = line.split_once('=').filter(|_| inside && !line.starts_with(['#', ';'])) else {
             continue;
         };
-        let list = match key.trim() {
+        words.extend(value.split_ascii_whitespace().map(|word| (key.trim().to_owned(), word.to_owned())));
+    }
+    words
+}
+
+/// Reads the `[Install]` section of a unit's text.
+fn parse(text: &str) -> Install {
+    let mut install = Install::default();
+    for (key, word) in install_words(text) {
+        let list = match key.as_str() {
             "WantedBy" => &mut install.wanted_by,
             "RequiredBy" => &mut install.required_by,
             "Alias" => &mut install.alias,
@@ -165,8 +174,9 @@ fn parse(text: &str) -> Install {
             _ => continue,
         };
         // A word that is not the plain name of a unit could be a path.
-        let plain = |word: &&str| !word.contains(['/', '%']) && !word.starts_with('.');
-        list.extend(value.split_ascii_whitespace().filter(plain).map(str::to_owned));
+        if !word.contains(['/', '%']) && !word.starts_with('.') {
+            list.push(word);
+        }
     }
     install
 }

@@ -273,7 +273,7 @@ pub(super) fn create(writer: &mut Writer<'_>, wish: &DesiredUser) -> Result<(), 
         arguments.push("-r".into());
     }
     arguments.push("-M".into());
-    run(writer, "useradd", arguments, &wish.name)?;
+    run(writer, "useradd", arguments, &wish.name).map_err(account::explain_ranges)?;
     set_password(writer, wish)
 }
 

@@ -46,7 +46,14 @@ pub(crate) fn add(
         if after == *before {
             continue;
         }
-        let open = grants::risks(before, &name, additions, all, elevated)?;
+        let mut open = grants::risks(before, &name, additions, all, elevated)?;
+        if consent.yes && !consent.dangerous {
+            // Somebody who is asked sees both entries in the change that is shown.
+            let together = grants::open_together(before, &name, additions, elevated)?;
+            open.extend(
+                together.into_iter().filter(|(one, _)| !open.iter().any(|(other, _)| other == one)).collect::<Vec<_>>(),
+            );
+        }
         let ordinary: Vec<Addition> =
             additions.iter().filter(|one| !open.iter().any(|(other, _)| other == one)).cloned().collect();
         let middle = if consent.dangerous { after.clone() } else { grants::add(before, &name, &ordinary)?.text };

@@ -41,6 +41,19 @@ impl Lacks {
         self.denials.is_empty() && self.hidden.is_empty() && self.unseen.iter().all(|recipe| recipe.entries.is_empty())
     }
 
+    /// Checks that each entry is a right of a policy that was in the run. A record that somebody changed could give entries to
+    /// other policies, or take rights from them by `deny_` lists.
+    fn checked(self, record: &Record) -> anyhow::Result<Self> {
+        let ran = policies_of(record);
+        for addition in self.additions() {
+            addition.check()?;
+            if !ran.contains(&addition.policy.as_str()) {
+                bail!("it has entries for policy `{}`, which was not in the run", addition.policy);
+            }
+        }
+        Ok(self)
+    }
+
     /// The entries that would allow it.
     fn additions(&self) -> Vec<Addition> {
         let mut all = self.hidden.clone();
@@ -52,12 +65,16 @@ impl Lacks {
 pub(super) fn run(arguments: &AllowArguments, printer: Printer) -> anyhow::Result<Exit> {
     let settings = crate::commands::settings(arguments.common.config.as_deref(), arguments.layer())?;
     let WhichRun { last: _, from_run } = &arguments.run;
-    let record = match from_run {
+    let (record, owner) = match from_run {
         Some(id) => Records::named(&settings.run, id)?,
-        None => Records::find(&settings.run)?.newest()?,
+        None => (Records::find(&settings.run)?.newest()?, None),
     };
+    if let (Some(file), Some(owner)) = (from_run, owner) {
+        tell_of_file(file, owner, arguments.yes, printer)?;
+    }
     let id = escape_line(record.id().unwrap_or("this run"));
     let lacks = Lacks::of(&record, &arguments.policy_name);
+    let lacks = lacks.map_err(anyhow::Error::from).and_then(|lacks| lacks.checked(&record));
     let lacks = lacks.with_context(|| format!("the record of run {id} cannot be used"))?;
     let older = match from_run {
         None if lacks.is_empty() => older(arguments, &settings, &record),
@@ -106,6 +123,21 @@ pub(super) fn run(arguments: &AllowArguments, printer: Printer) -> anyhow::Resul
     })
 }
 
+/// Says that a record is not one of wrun's own. Fails for `--yes`, because the owner of the file decides what it says.
+fn tell_of_file(file: &str, owner: u32, yes: bool, printer: Printer) -> anyhow::Result<()> {
+    let text = format!("{file} is not a record of wrun's own: user {owner} wrote it, and could write anything into it");
+    if yes {
+        bail!("{text}; --yes adds nothing from such a file: leave it out, and look at the entries");
+    }
+    printer.note(Tone::Warning, &format!("warning: {}", escape_line(&text)));
+    Ok(())
+}
+
+/// Returns the names of the policies in a run.
+fn policies_of(record: &Record) -> Vec<&str> {
+    record.policies().iter().map(|policy| policy.shown_name()).collect()
+}
+
 /// Says what no entry would allow, and which entries come from the text of recipes.
 fn tell(lacks: &Lacks, printer: Printer) {
     for denial in lacks.denials.iter().filter(|denial| denial.value.is_none()) {
@@ -127,7 +159,7 @@ fn tell(lacks: &Lacks, printer: Printer) {
 
 /// Fails if the run had no policy of one of the names.
 fn require_policies(record: &Record, named: &[String]) -> anyhow::Result<()> {
-    let ran: Vec<&str> = record.policies().iter().map(|policy| policy.shown_name()).collect();
+    let ran = policies_of(record);
     let Some(stranger) = named.iter().find(|name| !ran.contains(&name.as_str())) else { return Ok(()) };
     let near = did_you_mean(stranger, ran.iter().copied()).map(|near| format!("; {near}")).unwrap_or_default();
     let id = record.id().unwrap_or("this run");

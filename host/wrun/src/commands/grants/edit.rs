@@ -2,17 +2,24 @@
 
 use super::add::{Consent, Wanted, add};
 use crate::printer::{Printer, Tone, diff_tone};
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use grants::{Addition, ElevatedAccounts, Grants};
+use plain_files::{Folder, Kind};
 use similar::TextDiff;
 use std::fs::{File, OpenOptions};
-use std::io::{IsTerminal as _, Write as _};
+use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, fchown};
 use std::path::{Path, PathBuf};
 use text::escape;
 
 /// The mode of a new file: the grants hold no secrets, and ordinary users plan with them.
 const NEW_MODE: u32 = 0o644;
+
+/// The mode of a folder that is made for a suggestion.
+const FOLDER_MODE: u32 = 0o755;
+
+/// The largest file of grants that is read, in bytes.
+const MAX_FILE: u64 = 16 << 20;
 
 /// Number of unchanged lines that are shown around a change.
 const CONTEXT: usize = 3;
@@ -62,10 +69,7 @@ pub(crate) fn write_suggestion(
     consent: Consent,
     printer: Printer,
 ) -> anyhow::Result<Written> {
-    let before = match std::fs::read_to_string(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        other => other.with_context(|| format!("the grants {} cannot be read", path.display()))?,
-    };
+    let before = own_text(path).with_context(|| format!("the suggestion is not written to {}", path.display()))?;
     let all = Grants::parse(&before, &path.display().to_string())?;
     let wanted = Wanted { path: path.to_owned(), before, additions };
     let written = add(&[wanted], &all, elevated, consent, printer)?;
@@ -73,6 +77,31 @@ pub(crate) fn write_suggestion(
         printer.note(Tone::Plain, &format!("{} has all of it already", path.display()));
     }
     Ok(written.unwrap_or(Written::Done))
+}
+
+/// Returns the text of a file that a suggestion is added to; empty for a file that does not exist.
+///
+/// The file may lie beside an author's cookbooks. A link there would have the author's entries written to the grants of the
+/// node. So the file is not a link, and as root neither the file nor what leads to it may be somebody else's.
+fn own_text(path: &Path) -> anyhow::Result<String> {
+    const HINT: &str = "name a file in a folder of your own";
+    let name = path.file_name().context("it is not a file's name")?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let is_root = rustix::process::geteuid().is_root();
+    let folder = if is_root { Folder::make_own(folder, FOLDER_MODE) } else { Folder::make(folder, FOLDER_MODE) };
+    let folder = folder.map_err(|error| match error.kind() {
+        ErrorKind::PermissionDenied => anyhow!("{error}: {HINT}"),
+        _ => error.into(),
+    })?;
+    match folder.kind(name)? {
+        None => return Ok(String::new()),
+        Some(Kind::File) if !is_root || folder.is_own(name)? => {}
+        Some(Kind::Link) => bail!("it is a link: name the file itself"),
+        Some(Kind::File) => bail!("others than root and the present user may change it: {HINT}"),
+        Some(_) => bail!("it is not a plain file"),
+    }
+    let bytes = folder.read(name, MAX_FILE)?.unwrap_or_default();
+    String::from_utf8(bytes).context("it is not UTF-8 text")
 }
 
 /// Prints the change as a unified diff on standard output.
@@ -106,11 +135,11 @@ fn ask(changes: &[Change], options: &str, printer: Printer) -> anyhow::Result<bo
 /// replaced.
 fn write(change: &Change) -> anyhow::Result<()> {
     let path = match change.path.canonicalize() {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => change.path.clone(),
+        Err(error) if error.kind() == ErrorKind::NotFound => change.path.clone(),
         other => other?,
     };
     let there = match std::fs::metadata(&path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
         other => Some(other?),
     };
     let now = there.as_ref().map(|_| std::fs::read_to_string(&path)).transpose()?.unwrap_or_default();
@@ -145,6 +174,36 @@ fn write(change: &Change) -> anyhow::Result<()> {
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt as _;
+
+    /// The file may lie beside cookbooks of somebody else, who put a link there.
+    #[test]
+    fn attack_a_suggestion_is_not_written_where_others_decide() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        std::fs::write(path("grants.toml"), "# ours\n").unwrap();
+        std::os::unix::fs::symlink("grants.toml", path("suggested.toml")).unwrap();
+        std::fs::create_dir(path("team")).unwrap();
+        std::fs::set_permissions(path("team"), std::fs::Permissions::from_mode(0o777)).unwrap();
+        std::os::unix::fs::symlink("..", path("team/link")).unwrap();
+        std::fs::write(path("open.toml"), "").unwrap();
+        std::fs::set_permissions(path("open.toml"), std::fs::Permissions::from_mode(0o666)).unwrap();
+        assert_eq!(own_text(&path("grants.toml")).unwrap(), "# ours\n");
+        assert_eq!(own_text(&path("new/suggested.toml")).unwrap(), "");
+        for (name, said) in [
+            ("suggested.toml", "it is a link"),
+            ("team", "it is not a plain file"),
+            ("team/suggested.toml", "in a folder of your own"),
+            ("team/link/grants.toml", "in a folder of your own"),
+            ("open.toml", "may change it"),
+        ] {
+            // An ordinary user's run has no more rights than whoever changes the user's files.
+            if !rustix::process::geteuid().is_root() && !["suggested.toml", "team"].contains(&name) {
+                continue;
+            }
+            let error = own_text(&path(name)).unwrap_err().to_string();
+            assert!(error.contains(said), "{name}: {error}");
+        }
+    }
 
     #[test]
     fn a_file_is_replaced_whole_behind_its_link_and_keeps_its_mode() {
