@@ -50,9 +50,11 @@ pub(crate) fn add(
         if consent.yes && !consent.dangerous {
             // Somebody who is asked sees both entries in the change that is shown.
             let together = grants::open_together(before, &name, additions, elevated)?;
-            open.extend(
-                together.into_iter().filter(|(one, _)| !open.iter().any(|(other, _)| other == one)).collect::<Vec<_>>(),
-            );
+            for (one, reason) in together {
+                if !open.iter().any(|(other, _)| *other == one) {
+                    open.push((one, reason.into()));
+                }
+            }
         }
         let ordinary: Vec<Addition> =
             additions.iter().filter(|one| !open.iter().any(|(other, _)| other == one)).cloned().collect();
