@@ -70,7 +70,7 @@ pub(crate) enum LocalAddresses {
     All,
     /// The addresses of the machine itself, because the URL names it, and these.
     Loopback(Vec<IpAddr>),
-    /// These addresses alone.
+    /// Only these addresses may be reached.
     These(Vec<IpAddr>),
 }
 

@@ -53,17 +53,19 @@ impl State {
 
     /// Traps if the guest's policy may not continue.
     ///
-    /// Without a run, the guest's start code runs, or code after the end of its session. Both may be interrupted, because
-    /// nothing is half done.
+    /// Without a run, the guest's start code runs, or code after the end of its session. A first signal ends start code, since
+    /// nothing has begun. After the session, all has been done, so only a second one ends the code.
     pub(crate) fn may_go_on(&mut self) -> Result<()> {
         if let Some(run) = self.run.as_deref() {
             return may_go_on(&mut self.clock, run);
         }
         self.clock.settle();
         match self.services.account.check() {
-            Ok(()) => Ok(()),
-            Err(Ended::Stopped(_)) => Err(interrupted(&self.policy)),
             Err(exceeded @ Ended::Exceeded(_)) => Err(trap(exceeded.into())),
+            Err(Ended::Stopped(_)) if !self.rules.closed() || self.services.account.ends_at_once() => {
+                Err(interrupted(&self.policy))
+            }
+            Ok(()) | Err(Ended::Stopped(_)) => Ok(()),
         }
     }
 

@@ -140,7 +140,7 @@ fn attack_code_after_the_session_looks_at_the_machine_for_ever() {
 }
 
 #[test]
-fn attack_code_after_the_session_computes_after_a_signal() {
+fn attack_code_after_the_session_computes_after_two_signals() {
     let account = Account::unmetered("team");
     let stop = Stop::default();
     account.begin_turn(stop.clone());
@@ -153,6 +153,7 @@ fn attack_code_after_the_session_computes_after_a_signal() {
     let load = HostMessage::Request(Request::Phase(Phase::Load(Box::default())));
     finish(session.turn(&mut run, load)).unwrap();
     stop.request(StopReason::Signal(15));
+    stop.request_at_once(15);
     assert_eq!(finish(session.end()).unwrap_err().why, "was interrupted");
 }
 

@@ -17,18 +17,18 @@ fn error(error: FileError) -> wit::FileError {
 
 impl wit::Host for State {
     fn all(&mut self) -> Result<Vec<wit::Cookbook>> {
-        self.run()?;
+        self.call()?;
         let all = self.services.files.cookbooks().into_iter();
         Ok(all.map(|(name, version)| wit::Cookbook { name, version }).collect())
     }
 
     fn paths(&mut self, cookbook: String, folder: String) -> Result<Result<Vec<String>, wit::FileError>> {
-        self.run()?;
+        self.call()?;
         Ok(self.services.files.paths(&cookbook, &folder).map_err(error))
     }
 
     fn read(&mut self, cookbook: String, path: String) -> Result<Result<Vec<u8>, wit::FileError>> {
-        self.run()?;
+        self.call()?;
         Ok(self.services.files.read(&cookbook, &path).map_err(error))
     }
 
@@ -38,7 +38,7 @@ impl wit::Host for State {
         folder: String,
         names: Vec<String>,
     ) -> Result<Result<String, wit::FileError>> {
-        self.run()?;
+        self.call()?;
         if names.len() > NAMES {
             let why = format!("at most {NAMES} names can be looked for at a time");
             return Ok(Err(wit::FileError::TooMuch(why)));

@@ -6,12 +6,12 @@ use wasmtime::Result;
 
 impl wit::Host for State {
     fn types(&mut self) -> Result<Vec<String>> {
-        self.run()?;
+        self.call()?;
         Ok(self.services.types.names())
     }
 
     fn describe(&mut self, name: String) -> Result<Option<String>> {
-        self.run()?;
+        self.call()?;
         Ok(self.services.types.describe(&name).map(|value| value.to_string()))
     }
 }
