@@ -48,7 +48,8 @@
 //!    `.not_if(|| ..)` make a resource act in some cases only.
 //! 3. **Write the template** into `cookbooks/web/templates/site.j2`. It sees its variables by their names:
 //!    `listen {{ port }};`. The language is Jinja's: `{% for name in names %}`, `{% if port == 443 %}`,
-//!    `{% include "part.j2" %}`. A misspelt variable is an error.
+//!    `{% include "part.j2" %}`. `{{ node("hostname") }}` reads an attribute. As in Jinja, `{{ true }}` writes `True`; if this
+//!    matters, write `{{ "yes" if it else "no" }}`. A misspelt variable is an error.
 //! 4. **Name what differs between machines** an attribute. A cookbook sets defaults: `node::DEFAULT.set("web.port", 80)`
 //!    in `attributes.rs`. `policy.toml` and operators override them, and [`node::get`] reads the value that won. Facts of the
 //!    machine are attributes too: `node::get::<String>("platform")`.
@@ -90,11 +91,14 @@
 //!
 //! # The sandbox
 //!
-//! A policy is compiled to WebAssembly. It does not have files, processes, sockets or a clock of its own: `std::fs` and the
-//! like are errors that name the line and what to use instead. It does not have a standard output either. With
-//! `#[macro_use] extern crate wrun_sdk;` at the top of a crate, `println!`, `eprintln!`, `print!`, `eprint!` and `dbg!`
-//! anywhere in it write to the run's log (`--log-level info` shows what `println!` writes); see [`log`](mod@log). (Rust does not let the prelude's `*` replace macros of the
-//! standard library.)
+//! A policy is compiled to WebAssembly. It does not have files, processes, sockets or a clock of its own. Calls of `std::fs`
+//! and the like that return an error name the line and what to use instead. Calls that swallow errors do not: for example,
+//! `Path::exists()` is always false, and what `io::stdout()` gets is lost. Use [`machine`] instead.
+//!
+//! With `#[macro_use] extern crate wrun_sdk;` at the top of a crate, `println!`, `eprintln!`, `print!`, `eprint!` and `dbg!`
+//! anywhere in it write to the run's log, and a run shows these lines where they are printed. `--log-level info` shows what
+//! `log::info!` writes, too; see [`log`](mod@log). (Rust does not let the prelude's `*` replace macros of the standard
+//! library.)
 //!
 //! A policy links its cookbooks' crates into one component, in `src/lib.rs`: `wrun_sdk::policy!(motd, ntp);`
 

@@ -27,6 +27,13 @@
 //!     let run = policy().grants("[policy.web]\npaths = [\"/etc/nginx/**\"]\n").run();
 //!     assert_eq!(run.error().as_deref(), None);
 //! }
+//!
+//! #[test]
+//! fn without_the_path_it_is_denied() {
+//!     let run = policy().grants("[policy.web]\n").run();
+//!     let message = run.denials()[0]["message"].as_str().unwrap();
+//!     assert!(message.starts_with("may not manage path /etc/nginx/"), "{message}");
+//! }
 //! ```
 
 mod case;

@@ -1,6 +1,7 @@
 //! Reads the struct and its attributes. Returns an error if they cannot become a resource type.
 
 use proc_macro2::Span;
+use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
 use syn::meta::ParseNestedMeta;
 use syn::spanned::Spanned as _;
@@ -115,6 +116,14 @@ impl Declaration {
         Ok(declaration)
     }
 
+    /// Returns the default if it is a literal that `one_of`, a list of literals, does not have.
+    fn refused_default(&self) -> Option<&Expr> {
+        let Some(Default::Value(default @ Expr::Lit(_))) = &self.default else { return None };
+        let are_known = !self.one_of.is_empty() && self.one_of.iter().all(|one| matches!(one, Expr::Lit(_)));
+        let text = |one: &Expr| one.to_token_stream().to_string();
+        (are_known && !self.one_of.iter().any(|one| text(one) == text(default))).then_some(default)
+    }
+
     fn read_attribute(&mut self, meta: &ParseNestedMeta<'_>) -> Result<()> {
         if meta.path.is_ident("name") {
             let name: LitStr = meta.value()?.parse()?;
@@ -162,6 +171,10 @@ impl Property {
         if property.is_name && property.default.is_some() {
             let message = "the property `name` of a resource has the resource's name as its default";
             return Err(Error::new(property.ident.span(), message));
+        }
+        if let Some(default) = property.refused_default() {
+            let message = "the default is not among the values of `one_of`";
+            return Err(Error::new(default.span(), message));
         }
         Ok(property)
     }
@@ -270,6 +283,10 @@ mod tests {
                 "unknown key; there are: name, default, one_of, desired_state",
             ),
             ("#[resource(actions(a))] struct A { #[property(one_of = 1)] x: u8 }", "`one_of` is a list"),
+            (
+                "#[resource(actions(a))] struct A { #[property(default = \"gopher\", one_of = [\"http\"])] x: String }",
+                "the default is not among the values of `one_of`",
+            ),
             ("#[resource(actions(a))] struct A { retries: u8 }", "every resource has the method `retries`"),
             (
                 "#[resource(actions(a))] struct A { #[property(name)] x: String, #[property(name)] y: String }",

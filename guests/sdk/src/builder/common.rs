@@ -68,7 +68,9 @@ macro_rules! __common_methods {
                 self
             }
 
-            /// Runs an action of another resource once at the end, if this resource changed.
+            /// Runs an action of another resource once at the end of the run, if this resource changed. Inside a custom
+            /// resource, the action of another resource inside it runs at the end of the custom resource's action. It is
+            /// lost if that action fails before.
             ///
             /// The other resource is a builder or a handle (`&nginx`), or a key (`"service[nginx]"`).
             pub fn notifies(mut self, action: &str, other: impl $crate::builder::Target) -> Self {
@@ -76,7 +78,8 @@ macro_rules! __common_methods {
                 self
             }
 
-            /// Runs an action of another resource right after this resource changed.
+            /// Runs an action of another resource right after this resource changed. If the other resource is declared later,
+            /// the action waits for it.
             pub fn notifies_immediately(mut self, action: &str, other: impl $crate::builder::Target) -> Self {
                 self.0.notify(false, $crate::builder::Timing::Immediate, action, &other);
                 self

@@ -25,7 +25,7 @@ const INVALID: &str = "Chef::Exceptions::ValidationFailed";
 const BLOCK: &str = "guest_block";
 
 /// The part of a hint that explains how to register a resource type.
-const NAMED: &str = "each is named where the policy is put together: `.resource::<TYPE>()`";
+const NAMED: &str = "its cookbook names each type in `src/lib.rs`: `.resource::<TYPE>()`";
 
 /// Adds the resource to the host's error about a declaration. For an unknown type, adds a hint with a similar name among this
 /// policy's own types.

@@ -69,7 +69,8 @@ impl Case {
         self.set("grants", toml.into())
     }
 
-    /// Sets the exit code and the output of a command, for guards, checks and code of cookbooks. The result of any other
+    /// Sets the exit code and the output of a command, for guards, checks and code of cookbooks. The resource
+    /// `execute` does not run it, and counts as updated. The result of any other
     /// command is unknown, as in a dry run that may not run it.
     pub fn command(self, line: &str, code: i32, output: &str) -> Self {
         self.add("commands", line, json!({ "code": code, "output": output }))

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// The result of a run. All values are JSON in the shapes of `docs/testing.md`.
+/// The result of a run. All values are JSON in the shapes of `docs/run-json.md`.
 #[derive(Debug, Clone)]
 pub struct Run {
     answer: Value,
@@ -35,7 +35,8 @@ impl Run {
         Some(format!("{place}{}{hint}", text("message").unwrap_or("no message")))
     }
 
-    /// Returns the resources that the recipes declared, in order.
+    /// Returns the resources that the recipes declared, in order. Resources inside custom resources are not among them: their
+    /// actions are in [`actions`](Self::actions).
     pub fn resources(&self) -> &[Value] {
         list(&self.answer, "/declared")
     }
@@ -98,7 +99,7 @@ impl Run {
         list(&self.answer, "/run/denials")
     }
 
-    /// Returns the lines of the run's log.
+    /// Returns the lines of the run's log: objects with `source`, `level` and `message`.
     pub fn log(&self) -> &[Value] {
         list(&self.answer, "/run/log")
     }

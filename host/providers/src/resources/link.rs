@@ -87,6 +87,7 @@ fn known<'a>(access: Access<'a>, view: &mut View<'_>) -> Access<'a> {
 /// Returns Ruby's error for a missing `to`; Chef has no better class for it.
 fn no_text() -> Raised {
     Raised::new(ErrorKind::WrongType, "no implicit conversion of nil into String")
+        .with_hint("set the property `to`: the path that the link leads to")
 }
 
 fn inspect(wish: &LinkWish<'_>, place: &Place, view: &View<'_>) -> Result<There, Raised> {
