@@ -116,14 +116,6 @@ impl Declaration {
         Ok(declaration)
     }
 
-    /// Returns the default if it is a literal that `one_of`, a list of literals, does not have.
-    fn refused_default(&self) -> Option<&Expr> {
-        let Some(Default::Value(default @ Expr::Lit(_))) = &self.default else { return None };
-        let are_known = !self.one_of.is_empty() && self.one_of.iter().all(|one| matches!(one, Expr::Lit(_)));
-        let text = |one: &Expr| one.to_token_stream().to_string();
-        (are_known && !self.one_of.iter().any(|one| text(one) == text(default))).then_some(default)
-    }
-
     fn read_attribute(&mut self, meta: &ParseNestedMeta<'_>) -> Result<()> {
         if meta.path.is_ident("name") {
             let name: LitStr = meta.value()?.parse()?;
@@ -177,6 +169,14 @@ impl Property {
             return Err(Error::new(default.span(), message));
         }
         Ok(property)
+    }
+
+    /// Returns the default if it is a literal that `one_of`, a list of literals, does not have.
+    fn refused_default(&self) -> Option<&Expr> {
+        let Some(Default::Value(default @ Expr::Lit(_))) = &self.default else { return None };
+        let are_known = !self.one_of.is_empty() && self.one_of.iter().all(|one| matches!(one, Expr::Lit(_)));
+        let text = |one: &Expr| one.to_token_stream().to_string();
+        (are_known && !self.one_of.iter().any(|one| text(one) == text(default))).then_some(default)
     }
 
     fn read_attribute(&mut self, meta: &ParseNestedMeta<'_>) -> Result<()> {
