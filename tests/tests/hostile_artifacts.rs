@@ -162,6 +162,18 @@ fn broken_artifact_that_imports_what_no_host_offers() {
     bench.check_and_suggest("evil", "imports `wasi:cli/environment@0.2.0`");
 }
 
+/// The compiler's message has the name of an import. It is longer than a pipe takes before somebody reads it.
+#[test]
+fn attack_a_long_message_about_an_invalid_component_does_not_wait_for_its_reader() {
+    let bench = Bench::new();
+    bench.settings("compile_seconds = 1\n");
+    let name = "a".repeat(99_000);
+    let text =
+        format!("(component (core module $m (import \"{name}\" \"x\" (func))) (core instance (instantiate $m)))");
+    bench.put("evil", &artifact("evil", &wat::parse_str(text).unwrap()));
+    bench.check("evil", "policy `evil` is not a valid component");
+}
+
 #[test]
 fn broken_artifact_that_is_no_file() {
     for what in ["link to nothing", "link to itself", "folder", "gone since yesterday"] {

@@ -128,6 +128,17 @@ mod tests {
         }
     }
 
+    /// The limit of what is read may lie within a character.
+    #[test]
+    fn attack_a_long_verdict_counts_wherever_it_is_cut() {
+        let (_folder, cache) = cache();
+        for padding in 0..3 {
+            let why = "a".repeat(padding) + &"\u{20ac}".repeat(2000);
+            remember(&cache, "a", LIMITS, &Verdict::Invalid(why));
+            assert!(matches!(known(&cache, "a", LIMITS), Some((Verdict::Invalid(_), _))), "{padding}");
+        }
+    }
+
     #[test]
     fn verdicts_are_bounded_in_number() {
         let (folder, cache) = cache();

@@ -303,7 +303,8 @@ fn what_a_signal_says_begins_on_a_line_of_its_own() {
     for first in ["Interrupted: ", "Stopping at once: "] {
         assert!(rows.iter().any(|row| row.starts_with(first)), "{first}{rows:#?}");
     }
-    assert_eq!(rows.iter().filter(|row| *row == "^C").count(), 2, "{rows:#?}");
+    // The terminal may write a `^C` behind a row whose end is just being written.
+    assert_eq!(rows.iter().filter(|row| row.ends_with("^C")).count(), 2, "{rows:#?}");
     // The log is not wrapped.
     assert!(terminal.torn_row().is_none_or(|row| row.starts_with("ERROR run: ")), "{rows:#?}");
 }

@@ -115,6 +115,23 @@ mod tests {
     }
 
     #[test]
+    fn attack_a_server_that_says_nothing_is_left_after_a_signal() {
+        let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let place = format!("http://{}/r", server.local_addr().unwrap());
+        let stop = Stop::default();
+        let signal = stop.clone();
+        // The server takes the connection, and says nothing.
+        let asked = std::thread::spawn(move || {
+            let connection = server.accept().unwrap();
+            signal.request(contract::StopReason::Signal(15));
+            connection
+        });
+        let error = AddressStore::new(&place, &stop).get("platform/metadata/timestamp.json", 1).unwrap_err();
+        assert!(text::error_chain(&error).contains("interrupted"), "{error:?}");
+        drop(asked.join());
+    }
+
+    #[test]
     fn users_and_passwords_are_not_shown() {
         let check = |place: &str, expected: Option<&str>| assert_eq!(without_user(place).as_deref(), expected);
         check("https://u:p@host:1/a", Some("https://host:1/a"));

@@ -175,6 +175,26 @@ fn what_another_team_had_signed_is_not_run_after_a_policy_has_moved() {
     assert!(place.path("teams/web/targets/groups/staging").is_dir());
 }
 
+/// Whoever serves the repository shows the platform's new root and withholds what its keys have signed since.
+#[test]
+fn attack_a_platforms_new_keys_do_not_bring_the_earlier_team_back() {
+    let place = with_two_groups();
+    let pattern = |text: &str| PolicyPattern::try_from(text.to_owned()).unwrap();
+    for (name, policies) in [("core", &["core-rest"][..]), ("web", &["web", "core"])] {
+        let team = Team { name: name.into(), policies: policies.iter().map(|text| pattern(text)).collect() };
+        let team = TeamKeys { team, ..place.team(name, 1) };
+        place.publisher(|publisher| publisher.set_team(&team)).unwrap();
+    }
+    assert!(place.refused("core").contains("belongs to the team web now"));
+    let (new, online) = (place.key("platform-new"), place.key("platform-new-online"));
+    place.publisher(|publisher| publisher.rotate(&[new], 1, &online)).unwrap();
+    fs::remove_file(place.path("platform/metadata/timestamp.json")).unwrap();
+    for _ in 0..2 {
+        let refused = place.refused("core");
+        assert!(refused.contains("belongs to the team web now"), "{refused}");
+    }
+}
+
 fn settings<'s>(place: &Place, node: &str) -> NodeSettings<'s> {
     place
         .node_settings(Err(RepositoryError::Other("no store".into())), place.folder.path().join(format!("node-{node}")))
