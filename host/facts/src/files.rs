@@ -55,15 +55,18 @@ impl SystemFiles {
     /// Returns the whole content of a regular file. Returns `None` if the file is missing, unreadable, not regular, or longer
     /// than `limit`.
     pub(crate) fn bytes(&self, path: &str, limit: usize) -> Option<Vec<u8>> {
-        // Opening a pipe or a device can have effects, so the kind is checked on a handle that opens nothing.
-        let held = self.open_inside(path, OFlags::PATH).ok()?;
-        let status = fstat(&held).ok()?;
-        if FileType::from_raw_mode(status.st_mode) != FileType::RegularFile {
-            return None;
+        let regular = |descriptor: &OwnedFd| {
+            let status = fstat(descriptor).ok()?;
+            (FileType::from_raw_mode(status.st_mode) == FileType::RegularFile).then_some(status)
+        };
+        // Opening a pipe or a device can have effects, so the kind is checked on a handle that opens nothing. The kernel's own
+        // files, which are most of them, are neither.
+        let of_the_kernel = ["/sys/", "/proc/"].iter().any(|folder| path.starts_with(folder));
+        if !of_the_kernel {
+            regular(&self.open_inside(path, OFlags::PATH).ok()?)?;
         }
-        // Without `/proc` it is opened by its name.
-        let reopened = plain_files::reopen(held).map(OwnedFd::from);
-        let descriptor = reopened.or_else(|_| self.open_inside(path, OFlags::RDONLY)).ok()?;
+        let descriptor = self.open_inside(path, OFlags::RDONLY).ok()?;
+        let status = regular(&descriptor)?;
         let size = usize::try_from(status.st_size).unwrap_or(usize::MAX);
         let mut content = Vec::new();
         let mut page = [0; PAGE];

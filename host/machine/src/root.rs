@@ -57,7 +57,7 @@ use cap_std::fs::Dir;
 use contract::{Account, FileCall, OpenFile};
 use grants::{GrantedPath, GrantedTree};
 use rustix::fd::OwnedFd;
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use std::io::Read;
 use std::ops::ControlFlow;
@@ -86,6 +86,8 @@ const PUBLIC_DIRECTORY: u32 = 0o755;
 
 const PLAIN_DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 const HOLD: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+const CONTENT: OFlags =
+    OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 const WITHOUT_LINKS: ResolveFlags =
     ResolveFlags::IN_ROOT.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_MAGICLINKS);
 
@@ -322,19 +324,19 @@ impl Root {
     }
 
     /// Opens a regular file whose path has no link, without walking the path: the common case of thousands of unchanged files.
-    /// Returns `None` if the path needs the full check. Never opens anything but a regular file: opening alone has effects on
-    /// pipes and devices.
+    /// Returns `None` if the path needs the full check. Opens only what was a regular file just now: opening alone has effects
+    /// on pipes and devices. The look by name is only a hint, since it follows links on the way. The handle is checked.
     pub fn open_unlinked(&self, path: &str) -> Option<(OwnedFd, Entry)> {
         plain(path)?;
         if path.len() > MAXIMUM_PATH {
             return None;
         }
-        let held = self.open_plain(path, HOLD).ok()?;
-        let entry = Entry::of(&rustix::fs::fstat(&held).ok()?);
-        if entry.kind != Kind::File {
-            return None;
-        }
-        Some((plain_files::reopen(held).ok()?.into(), entry))
+        let file = |entry: Entry| (entry.kind == Kind::File).then_some(entry);
+        let by_name = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+        file(Entry::of(&rustix::fs::statat(&self.handle, path.trim_start_matches('/'), by_name).ok()?))?;
+        let handle = self.open_plain(path, CONTENT).ok()?;
+        let entry = file(Entry::of(&rustix::fs::fstat(&handle).ok()?))?;
+        Some((handle, entry))
     }
 
     /// Reads a whole small file of the root, and follows all links.
