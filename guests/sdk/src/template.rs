@@ -102,7 +102,7 @@ fn undefined_names(
     let located = cookbooks::locate(cookbook, "templates", &[file.to_owned()]).unwrap_or_else(|_| file.to_owned());
     let text = read(cookbook, &located).ok()?;
     let line = text.lines().nth(error.line()?.checked_sub(1)?)?;
-    // What the environment offers itself, such as `node`, is no variable.
+    // What the environment offers itself, such as `node`, is not a variable.
     let is_offered = |name: &str| environment.globals().any(|(known, _)| known == name);
     let is_missing = |name: &String| line.contains(name.as_str()) && !has(variables, name) && !is_offered(name);
     let mut missing: Vec<String> = names.into_iter().filter(is_missing).collect();

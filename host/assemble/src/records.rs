@@ -174,7 +174,7 @@ impl<'a> Records<'a> {
         Ok(Self { place: &settings.state_dir, own: own_state::records_folder(settings), is_hidden, runs })
     }
 
-    /// Returns the run that goes on now, or `None` if there is none or this user may not see it.
+    /// Returns the run that goes on now, or `None` if no run goes on or this user may not see it.
     ///
     /// # Errors
     /// The lock's file cannot be opened or read.

@@ -151,7 +151,7 @@ const WITHOUT_WORDS: [(&str, &str); 4] = [
 const ELSEWHERE: [(&str, &str, &str); 1] =
     [("wrun policy new ", "--from", "`wrun policy import DIR` makes policies of a Chef repository")];
 
-/// Improves the tips of an error, and leaves out what is no help beside a tip: the usage, and the advice to pass an unknown
+/// Improves the tips of an error, and leaves out what does not help beside a tip: the usage, and the advice to pass an unknown
 /// option as a value.
 fn with_tip(error: clap::Error) -> clap::Error {
     let mut error = with_own_tip(error);

@@ -108,7 +108,7 @@ fn all_that_an_action_needs_is_told_in_one_run() {
                 "paths /etc/modules-load.d/x.conf",
             ],
         ),
-        // Accounts.
+        // Users and groups with their numbers and homes.
         (
             "user 'deploy' do\n  uid 0\n  gid 'www'\n  home '/srv/deploy'\n  manage_home true\nend\n",
             &["groups www", "paths /srv/deploy", "users deploy", "users root"],

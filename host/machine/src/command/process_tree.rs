@@ -85,9 +85,8 @@ pub(super) fn kill(leader: Pid) {
     }
 }
 
-/// Kills the children of this process that a thread of this name has made and that have not become another program: until
-/// then a child has the name of its thread.
-/// Returns them.
+/// Kills the children of this process that a thread of this name has made and that have not become another program, and
+/// returns their numbers. Until it becomes another program, a child has the name of its thread.
 pub(super) fn kill_children_of_thread(name: &str) -> Vec<Pid> {
     let own = rustix::process::getpid().as_raw_nonzero().get();
     let children = processes().into_iter().filter(|(_, child)| child.parent == own && child.name == name);

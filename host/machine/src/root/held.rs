@@ -132,7 +132,7 @@ impl<'a> Held<'a> {
     /// Sets the times of last access and last change, in seconds since 1970; `None` means now. Of a link: its own.
     ///
     /// # Errors
-    /// The kernel refuses.
+    /// The kernel refuses, for example on a read-only file system.
     pub fn set_times(&self, times: Option<(i64, i64)>) -> Result<(), Fault> {
         let set = || match rustix::fs::utimensat(&self.handle, "", &timestamps(times), AtFlags::EMPTY_PATH) {
             // Linux before 5.8 sets no times on such a handle.

@@ -129,7 +129,7 @@ pub(super) fn cases() -> Vec<Case> {
             |stage| relink(stage, "srv/link", "/srv/c"),
             Then::Refused,
         ),
-        // Accounts.
+        // Users and groups that somebody changes meanwhile.
         (
             ("group", "new", "create", json!({"gid": 1200})),
             &["MakeGroup"],

@@ -15,7 +15,7 @@ use machine::root::{Kind, UserNumbers, absent};
 /// A user's files to give to its new numbers.
 #[derive(Debug)]
 pub(super) struct OwnFiles {
-    /// The home. `None`: there is none, or it is not the user's.
+    /// The home, or `None` if it does not exist or is not the user's.
     home: Option<GrantedTree>,
     /// The mailbox. `None`: the user's own number stays.
     mailbox: Option<GrantedPath>,
@@ -77,7 +77,7 @@ impl OwnFiles {
     }
 }
 
-/// Asks for the home whose files go with the numbers. `None`: there is none, or it is not the user's.
+/// Asks for the home whose files go with the numbers. Returns `None` if it does not exist or is not the user's.
 fn home(
     user: &GrantedUser,
     (wish, current): (&DesiredUser, &Account),

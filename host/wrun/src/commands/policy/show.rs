@@ -85,7 +85,7 @@ fn named(file: &Path, policies: &Path) -> anyhow::Result<Artifact> {
     }
 }
 
-/// Returns the path of the artifact that was built in a policy's folder of the same name, or `None` if there is none.
+/// Returns the path of the artifact that was built in a policy's folder of the same name, or `None` if it was not built.
 fn artifact_in(folder: &Path) -> Option<String> {
     let whole = std::path::absolute(folder).ok()?;
     let artifact = folder.join(whole.file_name()?).with_added_extension("wasm");
