@@ -6,11 +6,15 @@ use crate::settings::{Handler, HandlerMoment, Settings};
 use serde::Serialize;
 use serde_json::json;
 use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Time between two checks whether a handler has ended.
 const TICK: Duration = Duration::from_millis(20);
+
+/// Time that a killed handler has to end. The kernel may keep it longer: another process traces it, or it waits for a silent
+/// file system.
+const AFTER_KILL: Duration = Duration::from_secs(3);
 
 pub(super) fn start(settings: &Settings, run_id: &str, node: &str, why_run: bool, printer: Printer) {
     call(settings, HandlerMoment::Start, &json!({ "run_id": run_id, "node": node, "why_run": why_run }), printer);
@@ -48,9 +52,8 @@ fn one(handler: &Handler, input: &impl Serialize) -> Result<(), String> {
             Ok(Some(status)) if status.success() => break,
             Ok(Some(status)) => return Err(format!("ended with {status}")),
             Ok(None) if Instant::now() > deadline => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(format!("took longer than {} s", handler.seconds.duration().as_secs()));
+                let end = end_after_kill(&mut child);
+                return Err(format!("took longer than {} s{end}", handler.seconds.duration().as_secs()));
             }
             Ok(None) => std::thread::sleep(TICK),
             Err(error) => return Err(error.to_string()),
@@ -59,4 +62,17 @@ fn one(handler: &Handler, input: &impl Serialize) -> Result<(), String> {
     // A process that the handler left behind may keep the pipe open and never read. So wrun does not wait for the thread.
     drop(feeding);
     Ok(())
+}
+
+/// Kills a handler and waits for its end, but not for ever. Returns what to add to the error if it does not end.
+fn end_after_kill(child: &mut Child) -> String {
+    let _ = child.kill();
+    let deadline = Instant::now() + AFTER_KILL;
+    while Instant::now() < deadline {
+        if !matches!(child.try_wait(), Ok(None)) {
+            return String::new();
+        }
+        std::thread::sleep(TICK);
+    }
+    format!(", and process {} still exists although it was killed", child.id())
 }
