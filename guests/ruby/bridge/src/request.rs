@@ -53,6 +53,12 @@ impl<'a> Request<'a> {
         bytes.ok_or_else(|| Reply::argument_error("a call of the bridge names bytes that it does not bring"))
     }
 
+    /// Returns some of the tail's bytes as text, or an error if they are not valid UTF-8.
+    pub(crate) fn text(&self, at: Bytes) -> Result<&'a str, Reply> {
+        let invalid = |_| Reply::argument_error("a text of a call of the bridge is not valid UTF-8");
+        std::str::from_utf8(self.bytes(at)?).map_err(invalid)
+    }
+
     /// Returns the error for an unknown function.
     pub(crate) fn unknown(&self) -> Reply {
         Reply::argument_error(&format!("the contract has no function {}.{}", self.interface, self.function))

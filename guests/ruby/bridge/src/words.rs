@@ -89,6 +89,7 @@ impl From<GuestType> for resources::GuestType {
 #[derive(Deserialize, Clone, Copy)]
 #[serde(rename_all = "kebab-case")]
 enum PropertyKind {
+    Text,
     Plain,
     Bytes,
     Lazy,
@@ -96,7 +97,16 @@ enum PropertyKind {
     Verify,
 }
 
-/// A property's value `[kind, value]`: any JSON for `plain`, offset and length for `bytes`, or else a callback's number.
+/// A text in the JSON, or the place of its bytes.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Text {
+    Said(String),
+    Brought(Bytes),
+}
+
+/// A property's value `[kind, value]`: a string or the offset and length of its bytes for `text`, any JSON for `plain`, offset
+/// and length for `bytes`, or else a callback's number.
 #[derive(Deserialize)]
 pub(crate) struct Property<'a>(PropertyKind, #[serde(borrow)] &'a RawValue);
 
@@ -104,6 +114,10 @@ impl Property<'_> {
     pub(crate) fn contract(&self, request: &Request<'_>) -> Result<resources::Property, Reply> {
         let Self(kind, value) = self;
         Ok(match kind {
+            PropertyKind::Text => resources::Property::Text(match parse(value)? {
+                Text::Said(text) => text,
+                Text::Brought(at) => request.text(at)?.to_owned(),
+            }),
             PropertyKind::Plain => resources::Property::Plain(value.get().to_owned()),
             PropertyKind::Bytes => resources::Property::Bytes(request.bytes(parse(value)?)?.to_vec()),
             PropertyKind::Lazy => resources::Property::Lazy(parse(value)?),

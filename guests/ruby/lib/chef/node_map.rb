@@ -35,6 +35,9 @@ class Chef
     end
 
     def get(node, key)
+      found = @found[key] unless node.nil?
+      return found if found
+
       matchers = @map[key] or return
       return matchers.find { |matcher| fits?(node, matcher) }&.type if matchers.any?(&:block)
 

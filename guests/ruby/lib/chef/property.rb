@@ -12,6 +12,11 @@ class Chef
       sensitive description introduced deprecated default_description skip_docs validation_message
     ].freeze
 
+    # The number of texts that a property remembers as checked, and the longest of them in bytes.
+    REMEMBERED = 64
+    REMEMBERED_BYTES = 64
+    private_constant :REMEMBERED, :REMEMBERED_BYTES
+
     attr_reader :options, :name
 
     def self.derive(**options) = new(**options)
@@ -89,14 +94,19 @@ class Chef
     end
 
     def get(resource)
+      return @stored_default if @default_is_plain && !@required && @slot && !resource.instance_variable_defined?(@slot)
+
       value = set?(resource) ? given(resource) : default_for(resource)
       refuse_missing(resource) if @required && value.nil?
       value
     end
 
     def set(resource, value)
+      return store(resource, value) if needs_no_check?(value)
+
       value = default if value.nil? && !explicitly_accepts_nil?(resource)
       value = coerce_and_check(resource, value) unless value.is_a?(DelayedEvaluator)
+      remember(value) if @passed
       store(resource, value)
       Chef.deprecated(:property, @options[:deprecated]) if @options.key?(:deprecated)
       refuse_missing(resource) if @required && value.nil?
@@ -144,6 +154,7 @@ class Chef
       return unless @slot
 
       refuse_redefinition
+      skip_repeated_checks
       property = self
       name = @name
       declared_in.define_method(name) do |value = NOT_PASSED, &block|
@@ -221,6 +232,25 @@ class Chef
       when Array then value.each { |one| freeze_deeply(one) }
       end
       value.freeze
+    end
+
+    # Prepares `needs_no_check?`. A property without its own variable, with a coercion or with a warning is never skipped.
+    def skip_repeated_checks
+      return if @slot.nil? || @coercion || @options.key?(:deprecated)
+
+      @plain_classes = @classes - [NilClass] if @classes
+      @passed = {} if Wrun::Resources::Checks.repeatable?(@checks, @own_message)
+    end
+
+    # Returns true for a value of a class that needs no check, and for a text that has passed the checks before: cookbooks use
+    # the same owner and mode for most resources.
+    def needs_no_check?(value)
+      @plain_classes&.include?(value.class) || (@passed && value.instance_of?(String) && @passed.key?(value))
+    end
+
+    # Remembers a text that has passed the checks. The limits only save memory.
+    def remember(value)
+      @passed[value] = true if value.instance_of?(String) && value.bytesize <= REMEMBERED_BYTES && @passed.size < REMEMBERED
     end
 
     def given(resource)

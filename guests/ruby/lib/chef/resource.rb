@@ -167,8 +167,8 @@ class Chef
     # Returns the place of the declaration, `FILE:LINE:in ..`.
     def source_line = @source_line&.to_s
     def wrun_source_line = @source_line
-    def source_line_file = source_line && source_line[/(.*):(\d+):?.*$/, 1]
-    def source_line_number = source_line && source_line[/(.*):(\d+):?.*$/, 2]
+    def source_line_file = wrun_frame? ? @source_line.path : source_line && source_line[/(.*):(\d+):?.*$/, 1]
+    def source_line_number = wrun_frame? ? @source_line.lineno.to_s : source_line && source_line[/(.*):(\d+):?.*$/, 2]
 
     def defined_at
       if cookbook_name && recipe_name && source_line
@@ -196,6 +196,9 @@ class Chef
     def respond_to_missing?(_name, _private = false) = false
 
     private
+
+    # Returns true if the place is a stack frame and not a text.
+    def wrun_frame? = @source_line.is_a?(Thread::Backtrace::Location)
 
     # Does the same as `name(given)`, but faster for a plain name. Every new resource calls it.
     def wrun_take_name(given)

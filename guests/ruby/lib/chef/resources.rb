@@ -18,6 +18,8 @@ require_relative "resource/builtin_types"
 require_relative "resource/builtin"
 require_relative "resource/before_cookbooks"
 
+# While the runtime is made, and not in each run.
+Chef::Resource.descendants.each { |type| type.wrun_define_told if type.wrun_builtin }
 Chef.resource_handler_map.precede(Chef::Resource::BEFORE_COOKBOOKS)
 Chef.resource_handler_map.lock!
 Chef.provider_handler_map.lock!

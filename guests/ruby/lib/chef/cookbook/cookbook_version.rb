@@ -72,9 +72,7 @@ class Chef
 
     # Returns the relative path of the most specific file, or nil.
     def locate(segment, filename)
-      Wrun::Bridge.call("cookbooks.locate", @folder, segment, Array(filename))
-    rescue Wrun::Refused
-      nil
+      ((@located ||= {})[segment] ||= {})[filename] ||= look_up(segment, Array(filename))
     end
 
     def reload! = self
@@ -82,6 +80,12 @@ class Chef
     def to_s = "#<Chef::CookbookVersion: #{name} [#{version}]>"
 
     private
+
+    def look_up(segment, names)
+      Wrun::Bridge.call("cookbooks.locate", @folder, segment, names)
+    rescue Wrun::Refused
+      nil
+    end
 
     def full(path) = Wrun::Sources.path(@folder, path)
 

@@ -114,22 +114,21 @@ class Chef
         type = type.to_sym
         resource = Resource.resource_for_node(type, context.node).new(name, context)
         refuse_nameless(resource)
-        resource.source_line = wrun_place_of(created_at)
+        by_action = is_a?(Provider)
+        resource.source_line = by_action ? wrun_place_of(created_at) : created_at
         resource.declared_type = type
         resource.cookbook_name = cookbook_name
         resource.recipe_name = recipe_name
-        resource.enclosing_provider = enclosing_provider || (self if is_a?(Provider))
+        resource.enclosing_provider = enclosing_provider || (self if by_action)
         resource.params = @params
         wrun_fill(resource, block) if block
         resource.after_created
         resource
       end
 
-      # Returns the place to report for a resource. A line of the runtime would not help authors. So for a resource that the
-      # runtime's code declares, this is the place of the enclosing resource.
+      # Returns the place to report for a resource that an action declares. A line of the runtime would not help authors. So for a
+      # resource that the runtime's code declares, this is the place of the enclosing resource.
       def wrun_place_of(created_at)
-        return created_at unless is_a?(Provider)
-
         path = created_at.is_a?(String) ? created_at : created_at&.path
         path&.match?(Wrun::Machine::RUNTIME) ? new_resource.wrun_source_line : created_at
       end

@@ -7,7 +7,8 @@ class Chef
     module ActionsOfClass
       def allowed_actions(*actions)
         @allowed_actions ||= superclass.respond_to?(:allowed_actions) ? superclass.allowed_actions.dup : [:nothing]
-        @allowed_actions |= actions.flatten
+        @allowed_actions |= actions.flatten unless actions.empty?
+        @allowed_actions
       end
 
       def allowed_actions=(actions)

@@ -143,7 +143,12 @@ class Chef
         @source = "#{::File.basename(@name.to_s)}.erb"
       end
 
-      def source(given = nil) = set_or_return(:source, given, kind_of: [String, Array])
+      def source(given = nil)
+        # The usual case, without the checks of `set_or_return`.
+        return @source = given if given.instance_of?(String) && @wrun_id.nil?
+
+        set_or_return(:source, given, kind_of: [String, Array])
+      end
 
       include Chef::Template::HelperMethods if defined?(Chef::Template::HelperMethods)
 

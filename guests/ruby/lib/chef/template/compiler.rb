@@ -10,6 +10,25 @@ class Chef
 
       ESCAPES = { "&" => "&amp;", "<" => "&lt;", ">" => "&gt;", '"' => "&quot;" }.freeze
 
+      # The number of templates that are kept as code, and the longest of them in bytes.
+      KEPT = 200
+      KEPT_BYTES = 64 << 10
+      private_constant :KEPT, :KEPT_BYTES
+
+      @kept = {}
+
+      # Returns the proc that renders a template. Templates that several resources use are compiled once, because compiling takes
+      # most of the time of a rendering.
+      def self.body(template, path)
+        text, body = @kept[path]
+        return body if text == template
+
+        body = TOPLEVEL_BINDING.eval(wrapped(template), path, 1)
+        @kept.clear if @kept.size >= KEPT
+        @kept[path] = [template, body] if template.bytesize <= KEPT_BYTES
+        body
+      end
+
       def self.escape(text) = text.to_s.gsub(/[&<>"]/, ESCAPES)
 
       # Returns Ruby code for a proc that returns the text. The caller evaluates it at the top level, so that the library's

@@ -56,7 +56,7 @@ class Chef
 
         def _render_template(template, context, options = {})
           path = options[:filename] || "(erubis)"
-          body = TOPLEVEL_BINDING.eval(Chef::Template::Compiler.wrapped(template), path, 1)
+          body = Chef::Template::Compiler.body(template, path)
           context.instance_eval(&body).tap { Wrun::Misspelt.variables(template, context, path) }
         rescue StandardError, ScriptError => error
           error = Chef::Template::Syntax.error(Chef::Template::Compiler.new(template).ruby, path, template) || error if error.is_a?(SyntaxError)

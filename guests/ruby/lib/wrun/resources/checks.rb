@@ -96,6 +96,19 @@ module Wrun
           refuse(message, "Required argument #{name.inspect} is missing!") if wanted && value.nil?
         end
 
+        # Returns true if the result of these checks depends only on the value, so that it need not be checked again. Blocks of
+        # cookbooks may depend on anything.
+        def repeatable?(checks, message)
+          message.nil? && !checks.empty? && checks.all? do |kind, told|
+            case kind
+            when :is, :kind_of then Array(told).all? { |one| one.nil? || true.equal?(one) || false.equal?(one) || plain_class?(one) }
+            when :regex then Array(told).flatten.all?(Regexp)
+            when :callbacks then told.is_a?(Array) && told.all? { |_, check| Coercions::CHECKS.value?(check) }
+            else false
+            end
+          end
+        end
+
         # The same refusal without the value, of a resource whose block says that it is sensitive: it may say so only after
         # the value that is refused. Other refusals stay as they are.
         def without_value(refusal, block) = says_sensitive?(block) ? hidden(refusal) : refusal
@@ -107,6 +120,9 @@ module Wrun
         end
 
         private
+
+        # Returns true for a class or module without a comparison of its own.
+        def plain_class?(one) = one.is_a?(Module) && one.method(:===).owner.equal?(Module)
 
         # Refuses a value. The block makes the sentence around what is shown of it. `errors`: refusals of alternatives.
         def refuse_value(scope, name, message, shown, errors = [])

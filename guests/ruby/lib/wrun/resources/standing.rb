@@ -47,7 +47,7 @@ module Wrun
         text << ",\"detached\":true" if detached
         @wrun_id = rest.call("resources.declare", text << "}")
         # In a declaration, an empty list of actions means the default action. The amendment makes the list really empty.
-        wrun_amend(actions: []) if Array(@action).empty?
+        wrun_amend(actions: []) if @action.nil? || [] == @action
         @wrun_delayed&.each { |action| wrun_amend(delayed: action) }
         Resources.keep(self)
         @wrun_id
@@ -136,11 +136,13 @@ module Wrun
         context = (run_context || Chef.run_context).wrun_id
         guest = wrun_guest?
         Types.announce(self) if guest
-        text = +"{\"context\":#{context},\"kind\":#{Text.name(wrun_kind(guest))},\"name\":#{Text.of(Values.json(name))}," \
+        text = +"{\"context\":#{context},\"kind\":#{Text.name(wrun_kind(guest))},\"name\":#{wrun_name_text}," \
                 "\"origin\":#{wrun_origin},\"actions\":#{Text.names(Array(@action))}"
-        text << ",\"properties\":[#{wrun_properties(context, rest).join(",")}]" unless guest
-        guards = @only_if + @not_if
-        text << ",\"guards\":[#{guards.map { |guard| Text.of(guard.wrun_guard(context)) }.join(",")}]" unless guards.empty?
+        text << ",\"properties\":[#{wrun_properties(context, rest)}]" unless guest
+        unless @only_if.empty? && @not_if.empty?
+          guards = (@only_if + @not_if).map { |guard| Text.of(guard.wrun_guard(context)) }
+          text << ",\"guards\":[#{guards.join(",")}]"
+        end
         wishes = @wrun_notifications
         text << ",\"notifications\":[#{wishes.map { |wish| Text.notification(wish) }.join(",")}]" if wishes
         wrun_rarely_said(text)
@@ -162,21 +164,28 @@ module Wrun
         guest || !Types.announced?(kind) ? kind : "builtin:#{kind}"
       end
 
+      # Returns the name as JSON text. A plain name is read without its property's method, as this happens for each resource.
+      def wrun_name_text
+        @name.instance_of?(String) && self.class.wrun_plain_name? ? Text.string(@name) : Text.of(Values.json(name))
+      end
+
       def wrun_origin
-        file, line = Resources.place(@source_line, cookbook_name.to_s)
+        line = @source_line
+        return "#{Resources.origin(cookbook_name, recipe_name, line.path)}#{line.lineno}]" if line.is_a?(Thread::Backtrace::Location)
+
+        file, line = Resources.place(line, cookbook_name.to_s)
         "[#{Text.name(cookbook_name)},#{Text.name(recipe_name)},#{Text.name(file)},#{line}]"
       end
 
-      # Returns the properties as JSON texts. Each text is a pair of the name and the value with its kind.
+      # Returns the properties as JSON text, separated by commas. Each is a pair of the name and the value with its kind.
       def wrun_properties(context, rest)
-        names = self.class.wrun_host_properties
-        said = (names.keys & instance_variables).map do |slot|
-          name = names[slot]
-          "[#{Text.name(name)},#{wrun_said(context, name, instance_variable_get(slot), rest)}]"
-        end
+        self.class.wrun_define_told
+        said = wrun_told(context, rest)
         said.concat(wrun_lazy_name(context)) if @name.is_a?(Chef::DelayedEvaluator)
         said.concat(wrun_verifications(context).map { |pair| Text.of(pair) }) if @wrun_verify
-        said.concat(wrun_more_properties(context).map { |pair| Text.of(pair) })
+        more = wrun_more_properties(context)
+        said.concat(more.map { |pair| Text.of(pair) }) unless more.empty?
+        said.join(",")
       end
 
       # Returns the name property as a lazy value, if the cookbook does not set it. Only resources with a lazy name need this.
@@ -201,6 +210,7 @@ module Wrun
       end
 
       def wrun_said(context, name, value, rest)
+        return rest.text(value) if value.instance_of?(String)
         return "[\"lazy\",#{Turns.keep(context, wrun_lazy(name))}]" if value.is_a?(Chef::DelayedEvaluator)
 
         rest.property(value)

@@ -17,6 +17,11 @@ module Wrun
       class << self
         def name(word) = @names[word] ||= JSON.generate(word.to_s).freeze
 
+        # Returns the JSON text of a string in plain ASCII, or of any other.
+        def string(value)
+          value.ascii_only? && !SPECIAL.match?(value) ? "\"#{value}\"" : of(Values.json(value))
+        end
+
         # Returns the JSON text of a value.
         def of(value)
           case value
@@ -24,16 +29,23 @@ module Wrun
           when Array then "[#{value.map { |one| of(one) }.join(",")}]"
           when Integer, true, false then value.to_s
           when nil then "null"
+          when Hash then value.instance_of?(Hash) ? object(value) : JSON.generate(value)
           else JSON.generate(value)
           end
         end
 
-        def names(words) = "[#{words.map { |word| name(word) }.join(",")}]"
+        def names(words) = words.size == 1 ? "[#{name(words[0])}]" : "[#{words.map { |word| name(word) }.join(",")}]"
 
         # `[action, party, timing, subscribes]`.
         def notification(wish)
           action, party, timing, subscribes = wish
           "[#{name(action)},#{of(party)},#{name(timing)},#{subscribes}]"
+        end
+
+        private
+
+        def object(hash)
+          "{#{hash.keys.map { |key| "#{string(key.is_a?(Symbol) ? key.name : key.to_s)}:#{of(hash[key])}" }.join(",")}}"
         end
       end
     end
