@@ -299,7 +299,8 @@ fn attack_a_handler_that_is_traced_does_not_hold_the_run() {
     with_machine(|program, machine| {
         let cookbooks = cookbook(program, "log 'ran'\n");
         let tracer = program.configuration().join("tracer");
-        let words = ["perl", "-e", TRACED_HANDLER, &tracer.display().to_string()].map(|word| format!("{word:?}")).join(", ");
+        let words =
+            ["perl", "-e", TRACED_HANDLER, &tracer.display().to_string()].map(|word| format!("{word:?}")).join(", ");
         settings(program, &format!("[[handlers]]\non = [\"report\"]\ncommand = [{words}]\nseconds = 1\n"));
         let run = converge(program, machine, &cookbooks, &["--run-list", "a"]);
         let number: i32 = fs::read_to_string(&tracer).unwrap().parse().expect("the handler was traced");

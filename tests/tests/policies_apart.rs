@@ -151,6 +151,49 @@ fn handler_spy() {
     });
 }
 
+/// Prints and logs in its report handler, as if it were another policy.
+const LATE: &str = "
+class Late < Chef::Handler
+  def report
+    Chef::Log.warn('victim: all is well')
+    puts '- run /usr/bin/true (victim/recipes/default.rb:1)'
+  end
+end
+Chef::Config[:report_handlers] << Late.new
+puts 'early'
+";
+
+#[test]
+fn attack_a_line_names_the_policy_that_wrote_it() {
+    with_node(|node| {
+        node.policy("evil", "evil", LATE);
+        node.policy("victim", "victim", "log 'my own'");
+        node.grants("");
+        let log = node.program.configuration().join("log");
+        let ran = node.run("evil,victim", &["--log-level", "info", "--log-file", &log.display().to_string()]);
+        let text = ran.expect_code(0).unwrap().text();
+        let (before, after) = text.split_once("Handlers of policy evil").expect("late lines have a heading");
+        assert!(before.contains("Policy victim") && !before.contains("all is well"), "{text}");
+        assert!(after.contains("all is well") && after.contains("/usr/bin/true"), "{text}");
+        let logged = fs::read_to_string(&log).unwrap();
+        let line =
+            |word: &str| logged.lines().find(|line| line.contains(word)).unwrap_or_else(|| panic!("{word}: {logged}"));
+        for word in ["all is well", "/usr/bin/true", "early"] {
+            assert!(line(word).contains("policy=\"evil\""), "{logged}");
+        }
+        assert!(line("my own").contains("policy=\"victim\""), "{logged}");
+        let (_, report) = node.converge("evil,victim");
+        let lines = report["log"].as_array().unwrap();
+        let of = |word: &str| {
+            let line = lines.iter().find(|line| line["message"].as_str().unwrap().contains(word));
+            line.map(|line| (line["policy"].clone(), line["source"].clone()))
+        };
+        assert_eq!(of("all is well"), Some((json!("evil"), json!("resource"))));
+        assert_eq!(of("/usr/bin/true"), Some((json!("evil"), json!("printed"))));
+        assert_eq!(of("my own"), Some((json!("victim"), json!("resource"))));
+    });
+}
+
 /// Each way in which a sensitive resource could speak.
 const SECRETS: [&str; 8] = [
     "log('x') { sensitive true; only_if 'echo s3cr3t | grep -q nothing' }",

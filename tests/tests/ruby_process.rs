@@ -131,7 +131,7 @@ fn what_is_printed_is_not_what_the_cookbook_logs() {
             lines.clone().filter(|line| line["source"] == source).map(|line| line["message"].clone()).collect()
         };
         assert_eq!(of("resource"), ["fourth", "second"]);
-        let mut printed = of("logger");
+        let mut printed = of("printed");
         printed.retain(|line| ["first", "third", "fifth", "sixth", "last"].iter().any(|word| line == word));
         assert_eq!(printed, ["first", "third", "fifth", "sixth", "last"]);
     });

@@ -147,7 +147,8 @@ pub fn deliver(
         match as_line(report) {
             Ok(line) => {
                 for destination in destinations.iter().filter(|destination| destination.hears_of(is_dry)) {
-                    Delivery { destination, run, line: &line, warnings: &mut warnings }.carry_out(settings);
+                    let min_free = settings.min_free;
+                    Delivery { destination, run, line: &line, min_free, warnings: &mut warnings }.carry_out(settings);
                 }
             }
             Err(why) => warnings.push(why),
@@ -179,6 +180,8 @@ struct Delivery<'a> {
     run: &'a RunId,
     /// The whole report as one line of JSON.
     line: &'a [u8],
+    /// The bytes that stay free on each disk.
+    min_free: u64,
     warnings: &'a mut Vec<String>,
 }
 
@@ -230,7 +233,7 @@ impl Delivery<'_> {
             }
             let Some(report) = self.report_of(outbox, &run) else { continue };
             let again = || if run == *self.run { Some(self.line.to_vec()) } else { outbox.read(&run).ok()? };
-            match hand_over(&self.destination.place, report, again, until) {
+            match hand_over(&self.destination.place, report, again, until, self.min_free) {
                 Ok(taken) => self.say(&format!("run {run}"), taken),
                 Err(NotTaken::Away(why)) => return Err(format!(": {why}")),
                 Err(NotTaken::TooLarge(why) | NotTaken::Never(why)) => {
@@ -273,7 +276,7 @@ impl Delivery<'_> {
     /// Sends this run's report, which could not be queued.
     fn send_unkept(&mut self, why_not_kept: &str, until: Instant) {
         let again = || Some(self.line.to_vec());
-        match hand_over(&self.destination.place, self.line.to_vec(), again, until) {
+        match hand_over(&self.destination.place, self.line.to_vec(), again, until, self.min_free) {
             Ok(taken) => self.say("this run", taken),
             Err(NotTaken::Away(why) | NotTaken::TooLarge(why) | NotTaken::Never(why)) => {
                 let place = self.destination.place.shown();

@@ -53,11 +53,12 @@ fn code(settings: &Settings, request: &Request) -> Vec<PathBuf> {
     code
 }
 
-/// Returns a command's program with its folder, and the files that its arguments name, such as an interpreter's script.
+/// Returns a command's program with its folder, and the absolute paths within its arguments: an interpreter's script, `-I/path`,
+/// `NAME=/path`, and those in a line for a shell.
 fn of_command(command: &[String]) -> Vec<PathBuf> {
     let Some((program, arguments)) = command.split_first() else { return vec![] };
     let mut places: Vec<PathBuf> =
-        arguments.iter().filter(|argument| argument.starts_with('/')).map(PathBuf::from).collect();
+        arguments.iter().flat_map(|argument| text::absolute_paths(argument)).map(PathBuf::from).collect();
     if program.contains('/') {
         places.extend(with_folder(Path::new(program)));
     } else {
@@ -214,12 +215,20 @@ mod tests {
             json_attributes: Some("/srv/node.json".into()),
             own_files: OwnFiles {
                 data: vec!["/srv/log".into()],
-                commands: vec![command(&["/srv/hooks/tell", "/srv/tell.toml", "-v"]), command(&["/tool"])],
+                commands: vec![
+                    command(&["/srv/hooks/tell", "/srv/tell.toml", "-v"]),
+                    command(&["/tool"]),
+                    command(&["perl", "-I/srv/lib", "x.pl", "RULES=/srv/rules"]),
+                    command(&["sh", "-c", "cd /tmp; '/srv/hooks.d/last' now"]),
+                ],
             },
             ..Request::default()
         };
         let found = inside(&settings, &request).unwrap();
-        for own in ["/srv/runtime", "/srv/hooks/tell", "/srv/hooks", "/srv/tell.toml", "/srv/a", "/srv/b", "/srv/gems"]
+        let within_arguments = ["/srv/tell.toml", "/srv/lib", "/srv/rules", "/srv/hooks.d/last"];
+        for own in ["/srv/runtime", "/srv/hooks/tell", "/srv/hooks", "/srv/a", "/srv/b", "/srv/gems"]
+            .into_iter()
+            .chain(within_arguments)
         {
             assert!(found.code.contains(&own.to_owned()), "{own} in {:?}", found.code);
         }

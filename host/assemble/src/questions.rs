@@ -87,7 +87,7 @@ fn ask_in<T>(
         why_run: true,
         survey: false,
         stop: stop.clone(),
-        log: Arc::new(|_, _| {}),
+        log: Arc::new(|_, _, _| {}),
         live: None,
         reboots: Reboots::default(),
         left_out: LeftOut::default(),

@@ -325,8 +325,8 @@ impl<'a> ReadyRun<'a> {
             why_run: request.mode.is_dry(),
             survey: request.mode == Mode::Survey,
             stop: stop.clone(),
-            log: Arc::new(move |level, line: &str| {
-                log.clone().notice(&Event::Log { source: LogSource::Cookbook, level, line });
+            log: Arc::new(move |policy: &str, level, line: &str| {
+                log.clone().notice(&Event::Log { policy: Some(policy), source: LogSource::Cookbook, level, line });
             }),
             live: is_live.then(|| Arc::new(move |bytes: &[u8]| live.clone().notice(&Event::Output { bytes })) as _),
             reboots: Reboots::default(),
@@ -354,7 +354,8 @@ impl<'a> ReadyRun<'a> {
             if policy.start.run_list.is_empty() {
                 // This is Chef's message.
                 let line = format!("Node {} has an empty run list.", node.name());
-                watchers.clone().notice(&Event::Log { source: LogSource::Host, level: LogLevel::Warn, line: &line });
+                let event = Event::Log { policy: None, source: LogSource::Host, level: LogLevel::Warn, line: &line };
+                watchers.clone().notice(&event);
             }
             policies.push(policy);
         }

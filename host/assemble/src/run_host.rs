@@ -37,6 +37,9 @@ pub use remembered::DueNotifications;
 pub(crate) use remembered::Remembered;
 pub(crate) use types::BuiltinTypes;
 
+/// Takes the log lines of providers, with the name of the policy.
+type PolicyLog = dyn Fn(&str, contract::LogLevel, &str) + Send + Sync;
+
 /// Everything that the policies of a run need, made once.
 pub(crate) struct AssembledHost<'a> {
     pub(crate) settings: &'a Settings,
@@ -52,7 +55,7 @@ pub(crate) struct AssembledHost<'a> {
     /// Whether this is a survey: nothing is denied, and the needed grants are recorded.
     pub(crate) survey: bool,
     pub(crate) stop: Stop,
-    pub(crate) log: Arc<providers::Log>,
+    pub(crate) log: Arc<PolicyLog>,
     pub(crate) live: Option<Arc<machine::command::Live>>,
     pub(crate) reboots: Reboots,
     /// The changes that the dry run has left out, of all policies.
@@ -238,7 +241,10 @@ impl AssembledHost<'_> {
             left_out: self.left_out.clone(),
             facts: (!self.given_facts).then(|| fresh_facts::gatherer(&self.settings.root, grants)),
             live: self.live.clone(),
-            log: Some(Arc::clone(&self.log)),
+            log: Some({
+                let (log, policy) = (Arc::clone(&self.log), policy.name.clone());
+                Arc::new(move |level, line: &str| log(&policy, level, line))
+            }),
             answers: self.stand_in.as_ref().map(|given| given.answers.clone()),
             contents: self.stand_in.as_ref().map(|given| Arc::clone(&given.contents)),
         }

@@ -266,8 +266,15 @@ pub enum Event<'a> {
         /// See "The run's status" in docs/events.md.
         status: &'a Value,
     },
+    /// The handlers of a policy begin after the last policy of the run. Later events are of this policy.
+    HandlersStarted {
+        /// The policy, by its name.
+        policy: &'a str,
+    },
     /// A line for the log, of a cookbook or of the host.
     Log {
+        /// The policy that the line is about, by its name. `None` for the run as a whole.
+        policy: Option<&'a str>,
         /// Whether a cookbook or the host wrote the line.
         source: LogSource,
         /// The level of the line.

@@ -200,6 +200,8 @@ impl<'a, H: RunHost> WholeRun<'a, H> {
         let mut finished = std::mem::take(&mut self.finished);
         for one in finished.iter_mut().filter(|one| one.listens(end)) {
             one.run.set_observer(self.observer.take());
+            let policy = one.run.policy().to_owned();
+            one.run.notice(&Event::HandlersStarted { policy: &policy });
             let mut input = status.clone();
             if let Some(object) = input.as_object_mut() {
                 object.insert("exception".into(), report::exception(one.run.policy(), outcomes));

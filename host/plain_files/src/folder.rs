@@ -315,9 +315,17 @@ impl Folder {
     /// # Errors
     /// The system's.
     pub fn free_bytes(&self) -> io::Result<u64> {
-        let disk = rustix::fs::fstatvfs(&self.handle)?;
-        Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
+        free_bytes(&self.handle)
     }
+}
+
+/// Returns the free bytes on the disk of an open file or folder, for users other than root.
+///
+/// # Errors
+/// The system's.
+pub fn free_bytes(file: impl AsFd) -> io::Result<u64> {
+    let disk = rustix::fs::fstatvfs(file)?;
+    Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
 /// The folder of a path and the name there.

@@ -20,7 +20,7 @@ use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
 
-pub use folder::Folder;
+pub use folder::{Folder, free_bytes};
 pub use held::HeldFolder;
 pub use own::is_own_user;
 pub use walk::{Entry, Kind, WalkError};

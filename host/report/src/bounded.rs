@@ -4,6 +4,7 @@
 //! and not shown. The run's record and its decisions do not depend on them.
 
 use contract::{Event, LogLevel, LogSource, Observer};
+use std::collections::BTreeMap;
 
 /// The most bytes of events that are shown of one policy, handlers included.
 pub const MAX_SHOWN: u64 = 128 << 20;
@@ -18,9 +19,11 @@ const ESCAPED: u64 = 6;
 pub struct Bounded<O> {
     inner: O,
     most: u64,
-    shown: u64,
+    /// The bytes of events that were shown of each policy, by its name.
+    shown: BTreeMap<String, u64>,
     /// Number of events of the current policy that were not shown.
     left_out: u64,
+    /// The policy that the present events are of.
     policy: String,
     /// For each running action, innermost last: whether its begin was shown. If so, its end is shown too.
     begun: Vec<bool>,
@@ -29,13 +32,14 @@ pub struct Bounded<O> {
 impl<O: Observer> Bounded<O> {
     /// `most`: bytes of events of one policy.
     pub fn new(inner: O, most: u64) -> Self {
-        Self { inner, most, shown: 0, left_out: 0, policy: String::new(), begun: vec![] }
+        Self { inner, most, shown: BTreeMap::new(), left_out: 0, policy: String::new(), begun: vec![] }
     }
 
     /// Whether an event of this length is shown.
     fn has_room(&mut self, bytes: u64) -> bool {
-        self.shown = self.shown.saturating_add(bytes);
-        let has_room = self.shown <= self.most;
+        let shown = self.shown.entry(self.policy.clone()).or_default();
+        *shown = shown.saturating_add(bytes);
+        let has_room = *shown <= self.most;
         self.left_out += u64::from(!has_room);
         has_room
     }
@@ -47,7 +51,8 @@ impl<O: Observer> Bounded<O> {
             let (policy, mebibytes) = (&self.policy, self.most >> 20);
             let line =
                 format!("policy {policy} has {mebibytes} MiB of output and log; {more} more events were not written");
-            self.inner.notice(&Event::Log { source: LogSource::Host, level: LogLevel::Warn, line: &line });
+            let policy = Some(self.policy.as_str());
+            self.inner.notice(&Event::Log { policy, source: LogSource::Host, level: LogLevel::Warn, line: &line });
         }
     }
 }
@@ -55,9 +60,8 @@ impl<O: Observer> Bounded<O> {
 impl<O: Observer> Observer for Bounded<O> {
     fn notice(&mut self, event: &Event<'_>) {
         match event {
-            Event::PolicyStarted { policy, .. } => {
+            Event::PolicyStarted { policy, .. } | Event::HandlersStarted { policy } => {
                 self.tell_left_out();
-                self.shown = 0;
                 self.begun.clear();
                 (*policy).clone_into(&mut self.policy);
             }
@@ -142,7 +146,7 @@ mod tests {
     }
 
     fn log(line: &str) -> Event<'_> {
-        Event::Log { source: LogSource::Cookbook, level: LogLevel::Info, line }
+        Event::Log { policy: None, source: LogSource::Cookbook, level: LogLevel::Info, line }
     }
 
     #[test]
@@ -159,10 +163,16 @@ mod tests {
         bounded.notice(&start("next"));
         bounded.notice(&log("shown"));
         bounded.notice(&Event::PolicyFinished { policy: "next", tally: Tally::default() });
+        // The handlers of the first policy have only what it left.
+        bounded.notice(&Event::HandlersStarted { policy: "flood" });
+        bounded.notice(&log("late"));
+        bounded.notice(&Event::HandlersStarted { policy: "next" });
+        bounded.notice(&log("late and shown"));
         let mut heard = heard.lock().unwrap().clone();
         heard.retain(|word| *word != line);
         let told = "policy flood has 4 MiB of output and log; 8 more events were not written";
-        assert_eq!(heard, ["flood", told, "flood", "next", "shown", "next"]);
+        let late = "policy flood has 4 MiB of output and log; 1 more events were not written";
+        assert_eq!(heard, ["flood", told, "flood", "next", "shown", "next", late, "late and shown"]);
     }
 
     #[test]

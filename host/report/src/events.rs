@@ -58,15 +58,12 @@ pub fn as_json(event: &Event<'_>) -> Option<Value> {
             });
             ("action_finished", with(of_action(resource, action, *nesting), ended))
         }
-        Event::Log { source, level, line } if *level >= LogLevel::Info => {
-            let source = match source {
-                LogSource::Cookbook => "resource",
-                LogSource::Host => "logger",
-            };
-            ("log", json!({ "source": source, "level": level.name(), "message": line }))
+        Event::HandlersStarted { policy } => ("handlers_started", json!({ "policy": policy })),
+        Event::Log { policy, source, level, line } if *level >= LogLevel::Info => {
+            ("log", logged(*policy, source_name(*source), *level, line))
         }
-        Event::Printed { level, line, .. } if *level >= LogLevel::Info => {
-            ("log", json!({ "source": "logger", "level": level.name(), "message": line }))
+        Event::Printed { policy, level, line } if *level >= LogLevel::Info => {
+            ("log", logged(Some(policy), PRINTED, *level, line))
         }
         Event::PolicyFinished { policy, tally } => {
             ("policy_finished", with(json!({ "policy": policy }), counts(tally)))
@@ -97,6 +94,22 @@ pub fn as_json(event: &Event<'_>) -> Option<Value> {
     let mut event = json!({ "version": VERSION, "event": name });
     event = with(event, shown.take());
     Some(event)
+}
+
+/// The source of the lines that a policy's code prints.
+pub(crate) const PRINTED: &str = "printed";
+
+/// Returns the name of a log line's source.
+pub(crate) fn source_name(source: LogSource) -> &'static str {
+    match source {
+        LogSource::Cookbook => "resource",
+        LogSource::Host => "logger",
+    }
+}
+
+/// Returns a line of the log. `policy` is the policy that the line is about, or `None` for the run as a whole.
+pub(crate) fn logged(policy: Option<&str>, source: &str, level: LogLevel, line: &str) -> Value {
+    json!({ "policy": policy, "source": source, "level": level.name(), "message": line })
 }
 
 fn place(origin: &Origin) -> Value {

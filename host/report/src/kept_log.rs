@@ -1,7 +1,9 @@
 //! Collects the log lines for the run's JSON: messages of cookbooks and the host from level `info` on, in order.
 
+use crate::events::{PRINTED, logged, source_name};
 use contract::{Event, LogLevel, LogSource, Observer};
-use serde_json::{Value, json};
+use serde_json::Value;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Largest number of lines of one policy. Later lines are only in the log itself.
@@ -17,13 +19,19 @@ pub struct KeptLog(Arc<Mutex<Kept>>);
 #[derive(Default)]
 struct Kept {
     lines: Vec<Value>,
-    /// Bytes and number of the current policy's lines.
+    /// What has been kept of each policy, by its name. The lines of the run as a whole are under the empty name.
+    of_policy: BTreeMap<String, Tally>,
+}
+
+/// Bytes and number of the kept lines of one policy.
+#[derive(Default)]
+struct Tally {
     bytes: usize,
     count: usize,
 }
 
 impl KeptLog {
-    /// The lines so far: `{source, level, message}`.
+    /// The lines so far: `{policy, source, level, message}`.
     pub fn lines(&self) -> Value {
         Value::Array(self.0.lock().unwrap_or_else(PoisonError::into_inner).lines.clone())
     }
@@ -32,34 +40,30 @@ impl KeptLog {
 impl Observer for KeptLog {
     fn notice(&mut self, event: &Event<'_>) {
         let failed;
-        let (source, level, line) = match event {
-            Event::Log { source, level, line } => (source, *level, *line),
-            Event::Printed { level, line, .. } => (&LogSource::Host, *level, *line),
+        let (policy, source, level, line) = match event {
+            Event::Log { policy, source, level, line } => (*policy, source_name(*source), *level, *line),
+            Event::Printed { policy, level, line } => (Some(*policy), PRINTED, *level, *line),
             Event::HandlerFailed { policy, handler, failure } => {
                 failed = format!("Handler {handler} of policy {policy} failed: {failure}");
-                (&LogSource::Host, LogLevel::Error, failed.as_str())
-            }
-            Event::PolicyStarted { .. } => {
-                let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-                (kept.bytes, kept.count) = (0, 0);
-                return;
+                (Some(*policy), source_name(LogSource::Host), LogLevel::Error, failed.as_str())
             }
             _ => return,
         };
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if level < LogLevel::Info || kept.count >= MAX_LINES {
+        if level < LogLevel::Info {
             return;
         }
-        let source = match source {
-            LogSource::Cookbook => "resource",
-            LogSource::Host => "logger",
-        };
-        let line = json!({ "source": source, "level": level.name(), "message": line });
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Kept { lines, of_policy } = &mut *kept;
+        let tally = of_policy.entry(policy.unwrap_or_default().to_owned()).or_default();
+        if tally.count >= MAX_LINES {
+            return;
+        }
+        let line = logged(policy, source, level, line);
         let bytes = line.to_string().len();
-        if kept.bytes.saturating_add(bytes) <= MAX_BYTES {
-            kept.bytes += bytes;
-            kept.count += 1;
-            kept.lines.push(line);
+        if tally.bytes.saturating_add(bytes) <= MAX_BYTES {
+            tally.bytes += bytes;
+            tally.count += 1;
+            lines.push(line);
         }
     }
 }

@@ -3,7 +3,9 @@
 use crate::settings::{Level, LogLocation, Settings};
 use crate::terminal::LogStream;
 use anyhow::Context as _;
-use std::fs::OpenOptions;
+use contract::LogLevel;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::sync::Mutex;
 use text::escape_line;
@@ -41,7 +43,8 @@ pub(crate) fn open(settings: &Settings) -> anyhow::Result<()> {
         LogLocation::File(path) => {
             let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
             let file = file.with_context(|| format!("the log {} cannot be opened", path.display()))?;
-            Box::new(Registry::default().with(lines.with_writer(Mutex::new(file)).with_filter(level)))
+            let log = Mutex::new(LogFile::new(file, settings.run.min_free.saturating_mul(2)));
+            Box::new(Registry::default().with(lines.with_writer(log).with_filter(level)))
         }
     };
     // Set once per process; a second attempt would be a bug and changes nothing.
@@ -49,41 +52,90 @@ pub(crate) fn open(settings: &Settings) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// A file that is not written to while too little is free on its disk. What policies log would else fill the disk over
+/// several runs, and stop the runs of all.
+struct LogFile {
+    file: File,
+    /// The bytes that stay free. They are twice as many as runs leave, so that the log stops before a run does.
+    least_free: u64,
+    /// The bytes that may be written before the disk is asked again.
+    room: u64,
+    /// True if lines were left out since the last written one.
+    left_out: bool,
+}
+
+impl LogFile {
+    /// The bytes between two questions about the disk.
+    const STEP: u64 = 64 << 10;
+
+    fn new(file: File, least_free: u64) -> Self {
+        Self { file, least_free, room: 0, left_out: false }
+    }
+
+    fn has_room(&mut self, bytes: u64) -> io::Result<bool> {
+        if self.least_free > 0 && self.room < bytes {
+            let free = plain_files::free_bytes(&self.file)?.saturating_sub(self.least_free);
+            self.room = free.min(bytes.max(Self::STEP));
+        }
+        let has_room = self.least_free == 0 || self.room >= bytes;
+        self.room = self.room.saturating_sub(bytes);
+        Ok(has_room)
+    }
+}
+
+impl Write for LogFile {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        if !self.has_room(line.len() as u64)? {
+            self.left_out = true;
+            return Ok(line.len());
+        }
+        if std::mem::take(&mut self.left_out) {
+            writeln!(self.file, "wrun: lines are missing here: less than {} MiB were free", self.least_free >> 20)?;
+        }
+        self.file.write_all(line)?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
 /// Writes the log messages of a run to the log.
 pub(crate) struct RunLog;
 
 impl contract::Observer for RunLog {
     fn notice(&mut self, event: &contract::Event<'_>) {
-        use contract::{Event, LogLevel, Tally};
+        use contract::{Event, Tally};
         match event {
-            Event::Log { level, line, .. } | Event::Printed { level, line, .. } => {
-                let line = escape_line(line);
-                match level {
-                    LogLevel::Trace => tracing::trace!(target: "cookbook", "{line}"),
-                    LogLevel::Debug => tracing::debug!(target: "cookbook", "{line}"),
-                    LogLevel::Info => tracing::info!(target: "cookbook", "{line}"),
-                    LogLevel::Warn => tracing::warn!(target: "cookbook", "{line}"),
-                    LogLevel::Error | LogLevel::Fatal => tracing::error!(target: "cookbook", "{line}"),
-                }
-            }
+            Event::Log { policy, level, line, .. } => logged(*policy, *level, line),
+            Event::Printed { policy, level, line } => logged(Some(policy), *level, line),
             Event::RunStarted { run_id, node, policies, why_run } => {
                 tracing::info!(target: "run", run_id, node, policies = policies.join(","), why_run, "run started");
             }
             Event::ActionFinished { resource, action, status, .. } => {
-                tracing::debug!(target: "run", "{} {} {}", escape_line(&resource.key), escape_line(action), status.name());
+                let policy = resource.declaration.origin.policy.as_str();
+                tracing::debug!(
+                    target: "run", policy, "{} {} {}", escape_line(&resource.key), escape_line(action), status.name()
+                );
             }
             Event::Changed { resource, change, why_run, .. } => {
                 let would = if *why_run { "would " } else { "" };
-                tracing::info!(target: "run", "{}: {would}{}", escape_line(&resource.key), escape_line(&change.what));
+                let policy = resource.declaration.origin.policy.as_str();
+                tracing::info!(
+                    target: "run", policy, "{}: {would}{}", escape_line(&resource.key), escape_line(&change.what)
+                );
             }
             Event::Written { write, why_run } => {
                 let would = if *why_run { "would " } else { "" };
                 let place = report::place(&write.origin).unwrap_or_default();
-                tracing::info!(target: "run", "{}: {would}{}", escape_line(&place), escape_line(&write.what));
+                let policy = write.origin.policy.as_str();
+                tracing::info!(target: "run", policy, "{}: {would}{}", escape_line(&place), escape_line(&write.what));
             }
             Event::Ran { command } => {
                 let place = report::place(&command.origin).unwrap_or_default();
-                tracing::info!(target: "run", "{}: {}", escape_line(&place), report::ran(command));
+                let policy = command.origin.policy.as_str();
+                tracing::info!(target: "run", policy, "{}: {}", escape_line(&place), report::ran(command));
             }
             Event::PolicyFailed { policy, failure } => {
                 tracing::error!(target: "run", policy, class = failure.class(), "{}", escape_line(&failure.to_string()));
@@ -98,5 +150,39 @@ impl contract::Observer for RunLog {
             }
             _ => {}
         }
+    }
+}
+
+/// Writes a line of a cookbook or about a policy to the log, with the policy's name.
+fn logged(policy: Option<&str>, level: LogLevel, line: &str) {
+    let line = escape_line(line);
+    match level {
+        LogLevel::Trace => tracing::trace!(target: "cookbook", policy, "{line}"),
+        LogLevel::Debug => tracing::debug!(target: "cookbook", policy, "{line}"),
+        LogLevel::Info => tracing::info!(target: "cookbook", policy, "{line}"),
+        LogLevel::Warn => tracing::warn!(target: "cookbook", policy, "{line}"),
+        LogLevel::Error | LogLevel::Fatal => tracing::error!(target: "cookbook", policy, "{line}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attack_the_log_leaves_room_for_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        let open = || OpenOptions::new().create(true).append(true).open(&path).unwrap();
+        LogFile::new(open(), 1).write_all(b"written\n").unwrap();
+        let mut full = LogFile::new(open(), u64::MAX);
+        full.write_all(b"left out\n").unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "written\n");
+        // There is room again.
+        full.least_free = 1;
+        full.write_all(b"written again\n").unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.starts_with("written\nwrun: lines are missing here"), "{text}");
+        assert!(text.ends_with("written again\n"), "{text}");
     }
 }

@@ -27,11 +27,15 @@ enum End {
 /// Appends a line, which must end with a line break. The line is on the disk when the function returns. After a failure a
 /// part of it may be in the file. The next call completes the part if it adds the same line, and ends it with a line break
 /// otherwise.
-pub(super) fn add(path: &Path, line: &[u8], time: Duration) -> io::Result<()> {
+///
+/// # Errors
+/// Of the kind `StorageFull` if fewer than `least_free` bytes would be free on the disk.
+pub(super) fn add(path: &Path, line: &[u8], time: Duration, least_free: u64) -> io::Result<()> {
     let own = OwnFile::append(path)?;
     lock(&own.file, time)?;
     // The file may have been removed while another process held the lock.
     own.check()?;
+    leave_free(&own.file, line.len() as u64, least_free)?;
     let length = own.file.metadata()?.len();
     let mut file = &own.file;
     match end(file, length, line)? {
@@ -41,6 +45,20 @@ pub(super) fn add(path: &Path, line: &[u8], time: Duration) -> io::Result<()> {
     }
     file.sync_all()?;
     if length == 0 { own.sync_name() } else { Ok(()) }
+}
+
+/// Refuses to add so many bytes unless that many are free on the file's disk afterwards. A file that is full of what a policy
+/// reports would stop the runs of all policies.
+fn leave_free(file: &File, bytes: u64, least_free: u64) -> io::Result<()> {
+    let free = plain_files::free_bytes(file)?;
+    if least_free == 0 || free.saturating_sub(bytes) >= least_free {
+        return Ok(());
+    }
+    let (free, least) = (free >> 20, least_free >> 20);
+    Err(io::Error::new(
+        io::ErrorKind::StorageFull,
+        format!("its disk has {free} MiB free, of which {least} MiB are left"),
+    ))
 }
 
 /// Locks the file for as long as it is open.
@@ -86,7 +104,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("runs.ndjson");
         fs::write(&path, before).unwrap();
-        add(&path, line.as_bytes(), Duration::ZERO).unwrap();
+        add(&path, line.as_bytes(), Duration::ZERO, 0).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), after);
     }
 
@@ -110,12 +128,22 @@ mod tests {
         fs::write(&path, "half").unwrap();
         let other = File::options().append(true).open(&path).unwrap();
         lock(&other, Duration::ZERO).unwrap();
-        let refused = add(&path, b"{}\n", Duration::ZERO).unwrap_err();
+        let refused = add(&path, b"{}\n", Duration::ZERO, 0).unwrap_err();
         assert_eq!(refused.to_string(), "another process holds its lock");
         (&other).write_all(b" and half\n").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "half and half\n");
         drop(other);
-        add(&path, b"{}\n", Duration::ZERO).unwrap();
+        add(&path, b"{}\n", Duration::ZERO, 0).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "half and half\n{}\n");
+    }
+
+    #[test]
+    fn attack_large_reports_leave_room_for_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("runs.ndjson");
+        let refused = add(&path, b"{}\n", Duration::ZERO, u64::MAX).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::StorageFull);
+        assert!(refused.to_string().contains("MiB free"), "{refused}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "");
     }
 }

@@ -45,23 +45,28 @@ pub(super) fn hand_over(
     report: Vec<u8>,
     again: impl FnOnce() -> Option<Vec<u8>>,
     until: Instant,
+    min_free: u64,
 ) -> Result<Taken, NotTaken> {
     let left = || until.saturating_duration_since(Instant::now());
-    let why = match take(place, report, left()) {
+    // Whole reports leave as much again free, so that reports which a policy makes large do not stop the runs of all.
+    let why = match take(place, report, left(), min_free.saturating_mul(2)) {
         Err(NotTaken::TooLarge(why)) => why,
         taken => return taken.map(|()| Taken::Whole),
     };
     let Some(reduced) = again().and_then(|whole| reduced::form(&whole)) else { return Err(NotTaken::Never(why)) };
-    match take(place, reduced, left()) {
+    match take(place, reduced, left(), min_free) {
         Ok(()) => Ok(Taken::Reduced(why)),
         Err(NotTaken::TooLarge(why)) => Err(NotTaken::Never(why)),
         Err(other) => Err(other),
     }
 }
 
-fn take(place: &Place, report: Vec<u8>, time: Duration) -> Result<(), NotTaken> {
+fn take(place: &Place, report: Vec<u8>, time: Duration, free: u64) -> Result<(), NotTaken> {
     match place {
-        Place::File(path) => lines::add(path, &report, time).map_err(|error| NotTaken::Away(error.to_string())),
+        Place::File(path) => lines::add(path, &report, time, free).map_err(|error| match error.kind() {
+            io::ErrorKind::StorageFull => NotTaken::TooLarge(error.to_string()),
+            _ => NotTaken::Away(error.to_string()),
+        }),
         Place::Address { url, token_file } => send(url, token_file.as_deref(), report, time),
     }
 }

@@ -86,7 +86,7 @@ impl Run {
         if self.pay_for_line(level, line).is_err() {
             return;
         }
-        self.notice(&Event::Log { source: LogSource::Host, level, line });
+        self.say(LogSource::Host, level, line);
     }
 
     /// Writes a line of a cookbook to the log, as [`log`](Self::log) does.
@@ -94,7 +94,14 @@ impl Run {
         if self.pay_for_line(level, line).is_err() {
             return;
         }
-        self.notice(&Event::Log { source: LogSource::Cookbook, level, line });
+        self.say(LogSource::Cookbook, level, line);
+    }
+
+    fn say(&mut self, source: LogSource, level: LogLevel, line: &str) {
+        let Self { observer, policy, .. } = self;
+        if let Some(observer) = observer {
+            observer.notice(&Event::Log { policy: Some(policy), source, level, line });
+        }
     }
 
     /// Writes a line that a cookbook's code printed, as [`log`](Self::log).

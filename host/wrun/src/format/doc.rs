@@ -463,7 +463,10 @@ impl Observer for Doc {
                 self.retrying(resource, *left, failure, *nesting);
             }
             Event::ActionFinished { .. } => self.finished(event),
-            Event::Log { source, level, line } => self.logged(*source, *level, line),
+            Event::HandlersStarted { policy } => {
+                self.line(Tone::Heading, &escape_line(&format!("Handlers of policy {policy}")));
+            }
+            Event::Log { source, level, line, .. } => self.logged(*source, *level, line),
             Event::Printed { policy, level, line } => self.printed(policy, *level, line),
             Event::PolicyFinished { .. } => {
                 self.last_words(None);
