@@ -197,6 +197,30 @@ fn earlier_runs_are_listed_shown_and_compared() {
     assert!(unknown.stderr.contains("no run in") && unknown.stderr.contains("\"1999\""), "{}", unknown.text());
 }
 
+/// Cookbook runs and policy runs of one node do not overwrite what the other kind remembers.
+#[test]
+fn a_run_of_policies_keeps_what_cookbook_runs_remember() {
+    let program = Program::new().unwrap();
+    let report = "Chef::Log.warn(\"#{node.run_list} in #{node.chef_environment}\")\n";
+    let cookbooks = program.configuration().join("cookbooks").display().to_string();
+    let environments = program.configuration().join("environments");
+    fs::create_dir_all(&environments).unwrap();
+    fs::write(environments.join("staging.json"), r#"{"name": "staging", "chef_type": "environment"}"#).unwrap();
+    let environments = environments.display().to_string();
+    let _ = cook(&program, report, &["-E", "staging", "--environments", &environments]).expect_code(0).unwrap();
+    let _ = converge(&program, &empty_policy(), &["--policy-group", "prod"]).expect_code(0).unwrap();
+    let node = answer(&program, &["node", "show", "-F", "json"]);
+    assert_eq!(node["chef_environment"], "prod");
+    let kept = json!({"run_list": ["recipe[a]"], "chef_environment": "staging"});
+    assert_eq!(node["without_policies"], kept, "{node}");
+    let fixed = ["converge", "-N", "n1", "--allow-all", "--cookbooks", &cookbooks, "--environments", &environments];
+    let text = program.run(&fixed).unwrap().expect_code(0).unwrap().text();
+    assert!(text.contains("recipe[a] in staging"), "{text}");
+    let node = answer(&program, &["node", "show", "-F", "json"]);
+    assert!(node["without_policies"].is_null() && node["run_list"] == json!(["recipe[a]"]), "{node}");
+    assert_eq!(node["chef_environment"], "staging");
+}
+
 #[test]
 fn a_listed_dry_run_counts_what_would_fail() {
     let program = Program::new().unwrap();

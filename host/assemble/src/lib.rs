@@ -76,7 +76,8 @@ pub use run_host::{DueNotifications, compiler, limits};
 pub use runtime::{Runtime, RuntimeError};
 pub use saved_names::{Named, is_plain_word, saved_names};
 pub use saved_node::{
-    ASSIGNED_POLICIES, CHANGES, HISTORIES, LAYERS, NORMAL_WRITERS, SavedNodeError, node_to_save, saved_node,
+    ASSIGNED_POLICIES, CHANGES, HISTORIES, LAYERS, NORMAL_WRITERS, SavedNodeError, WITHOUT_POLICIES, node_to_save,
+    saved_node,
 };
 pub use settings::Settings;
 pub use stand_in::{PreparedPolicy, StandIn};
