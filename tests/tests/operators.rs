@@ -197,6 +197,32 @@ fn earlier_runs_are_listed_shown_and_compared() {
     assert!(unknown.stderr.contains("no run in") && unknown.stderr.contains("\"1999\""), "{}", unknown.text());
 }
 
+#[test]
+fn a_killed_run_is_listed_as_died() {
+    let program = Program::new().unwrap();
+    let _ = cook(&program, "file '[DIR]/one'\n", &[]).expect_code(0).unwrap();
+    // The command's parent is wrun.
+    let killed = cook(&program, "execute 'kill -KILL $PPID'\n", &[]);
+    assert_eq!(killed.code, None, "{}", killed.text());
+    let list = program.run(&["run", "list"]).unwrap().expect_code(0).unwrap().stdout;
+    let rows: Vec<_> = list.lines().collect();
+    assert!(rows[0].contains("  died  ") && rows[0].contains("  process ") && rows[0].ends_with("  solo"), "{list}");
+    assert!(rows[1].contains("  success  ") && rows.len() == 2, "{list}");
+    let listed = answer(&program, &["run", "list", "-F", "json"])["runs"][0].clone();
+    assert_eq!((&listed["outcome"], &listed["running"]), (&json!("died"), &json!(false)), "{listed}");
+    let shown = program.run(&["run", "show"]).unwrap().expect_code(0).unwrap();
+    assert!(shown.stdout.contains("\n  died: process "), "{}", shown.text());
+    let shown = answer(&program, &["run", "show", "-F", "json"]);
+    let expected = (json!("died"), json!("n1"), listed["run_id"].clone());
+    assert_eq!((shown["outcome"].clone(), shown["node_name"].clone(), shown["run_id"].clone()), expected);
+    // Only runs with records are compared.
+    let _ = cook(&program, "file '[DIR]/two'\n", &[]).expect_code(0).unwrap();
+    let diff = program.run(&["run", "diff"]).unwrap().expect_code(0).unwrap().stdout;
+    assert!(diff.contains("/two]") && !diff.contains(listed["run_id"].as_str().unwrap()), "{diff}");
+    let named = program.run(&["run", "diff", listed["run_id"].as_str().unwrap()]).unwrap().expect_code(43).unwrap();
+    assert!(named.stderr.contains("has no record"), "{}", named.text());
+}
+
 /// Cookbook runs and policy runs of one node do not overwrite what the other kind remembers.
 #[test]
 fn a_run_of_policies_keeps_what_cookbook_runs_remember() {

@@ -40,6 +40,7 @@ mod saved_node;
 mod settings;
 mod source;
 mod stand_in;
+mod started;
 mod store;
 mod thread;
 mod unchanged;
@@ -81,6 +82,7 @@ pub use saved_node::{
 };
 pub use settings::Settings;
 pub use stand_in::{PreparedPolicy, StandIn};
+pub use started::{RunState, Started};
 pub use store::{Applied, LocalNodes, NodeDocument, NodeStore, Put, StoreError, node_hint, set_in_layer};
 pub use thread::spawn;
 pub use unchanged::SkippedRun;
