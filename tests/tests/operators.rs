@@ -193,6 +193,13 @@ fn earlier_runs_are_listed_shown_and_compared() {
         "{}",
         several.text()
     );
+    for short in [&ids[1][..20], &ids[1][..19]].map(|short| format!("{short}..")) {
+        let shown = program.run(&["run", "show", &short]).unwrap().expect_code(0).unwrap().stdout;
+        assert!(shown.contains(&ids[1]), "{short}: {shown}");
+    }
+    let newest = program.run(&["run", "show"]).unwrap().expect_code(0).unwrap().stdout;
+    assert_eq!(program.run(&["run", "show", "--last"]).unwrap().expect_code(0).unwrap().stdout, newest);
+    assert_eq!(program.run(&["run", "diff", "--last"]).unwrap().expect_code(0).unwrap().stdout, mixed);
     let unknown = program.run(&["run", "show", "1999"]).unwrap().expect_code(43).unwrap();
     assert!(unknown.stderr.contains("no run in") && unknown.stderr.contains("\"1999\""), "{}", unknown.text());
 }
@@ -337,6 +344,33 @@ fn a_policys_needs_are_held_against_the_grants() {
 }
 
 /// A name is that of an installed policy, whatever lies in the folder where somebody stands.
+#[test]
+fn installed_policies_are_listed_and_an_empty_folder_brings_a_tip() {
+    let (program, policy) = (Program::new().unwrap(), empty_policy());
+    let folder = program.configuration().join("policies");
+    let place = folder.display().to_string();
+    let list = |more: &[&str]| {
+        program.run(&[&["policy", "list", "--policies", &place], more].concat()).unwrap().expect_code(0).unwrap()
+    };
+    let tip = "hint: `wrun policy build DIR --output [CONFIGURATION]/policies` puts one there";
+    let absent = list(&[]);
+    assert_eq!(absent.stderr, format!("[CONFIGURATION]/policies does not exist\n{tip}\n"));
+    fs::create_dir_all(&folder).unwrap();
+    assert_eq!(list(&[]).stderr, format!("no policy is in [CONFIGURATION]/policies\n{tip}\n"));
+    install(&program, &policy);
+    fs::write(folder.join("torn.wasm"), "").unwrap();
+    let text = list(&[]).stdout;
+    let versions = text::versions(&policy.manifest().revision_id, policy.digest());
+    assert!(text.starts_with(&format!("empty  {versions}\ntorn   ")), "{text}");
+    let all = parsed(&list(&["-F", "json"]).stdout);
+    assert_eq!((&all["policies"][0]["artifact"], all["version"].as_u64()), (&json!(policy.digest()), Some(1)));
+    assert!(all["policies"][1]["error"].is_string(), "{all}");
+    // Without a repository, there is nothing else that `policy show` could show.
+    let settings = format!("policies = {place:?}\n");
+    fs::write(program.configuration().join("wrun.toml"), settings).unwrap();
+    assert_eq!(program.run(&["policy", "show"]).unwrap().expect_code(0).unwrap().stdout, text);
+}
+
 #[test]
 fn a_policy_is_shown_by_its_name() {
     let (program, policy) = (Program::new().unwrap(), empty_policy());

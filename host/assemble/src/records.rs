@@ -247,6 +247,7 @@ impl<'a> Records<'a> {
                 count => RecordsError::TooFew { place, count },
             });
         };
+        let wanted = without_dots(wanted);
         let found: Vec<_> = self.runs.iter().filter(|run| run.id.as_str().starts_with(wanted)).collect();
         let wanted = wanted.to_owned();
         match found.as_slice() {
@@ -338,6 +339,7 @@ impl<'a> Records<'a> {
     /// The file cannot be used, several runs begin so, or the run has no record.
     pub fn named(settings: &'a Settings, name: &str) -> Result<(Record, Option<u32>), RecordsError> {
         let path = Path::new(name);
+        let name = without_dots(name);
         // A text with the form of an identifier never means a file, because anybody could have put a file of that name into
         // the current folder.
         let id = match RunId::parse(name) {
@@ -360,6 +362,12 @@ impl<'a> Records<'a> {
             RecordsError::Missing { id, place }
         })
     }
+}
+
+/// Returns an identifier without the dots with which people shorten it, as in `20261123..`. The identifier itself may end so.
+fn without_dots(name: &str) -> &str {
+    let short = name.strip_suffix("..").unwrap_or(name).trim_end_matches(['.', '\u{2026}']);
+    if name.ends_with("..") || name.ends_with('\u{2026}') { short } else { name }
 }
 
 fn of_file(path: &Path) -> Result<(Record, u32), RecordsError> {

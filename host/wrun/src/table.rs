@@ -96,6 +96,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn straight_columns_stay_below_each_other_in_long_rows() {
+        let mut table = Table::new().straight();
+        table.row(Tone::Plain, ["a", "ok", "web"]);
+        table.row(Tone::Plain, ["b", &"x".repeat(41), "mail"]);
+        table.row(Tone::Warning, ["c", &"a sentence ".repeat(9)]);
+        let lines: Vec<_> = table.lines(Some(40)).into_iter().map(|(_, line)| line).collect();
+        assert_eq!(lines[0], format!("a  ok{}  web", " ".repeat(39)));
+        assert_eq!(lines[1], format!("b  {}  mail", "x".repeat(41)));
+        assert!(!table.fits(Some(40)) && table.fits(Some(50)));
+    }
+
+    #[test]
     fn columns_stand_below_each_other_whatever_is_in_them() {
         let mut table = Table::new().with_numbers(&[1]);
         let long = "x".repeat(41);
