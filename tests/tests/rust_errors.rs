@@ -68,7 +68,14 @@ fn mistakes_are_told_with_their_place() {
     check("unknown_recipe", "cookbook mistakes does not have a recipe `printz`", near("prints"));
     check("notified_action", "service does not have the action `reloadd`; it has: enable", near("reload"));
     check("missing_template", "vhots.conf.j2", near("vhost.conf.j2"));
+    let variables = "the variables of a template have names, but these are a list";
+    let struct_or_map = json!("give a map or a struct: `json!({ \"servers\": servers })`");
+    check("listed_variables", variables, struct_or_map);
     check("index", "index out of bounds: the len is 0 but the index is 2", Value::Null);
+    // The message of a panic has neither a class nor less than the error says.
+    let unwrapped = error_of(&program, &machine, "unwrapped_error");
+    let message = unwrapped["message"].as_str().unwrap();
+    assert!(message.contains("value: attribute mistakes.nmae is not set; did you mean `mistakes.name`?"), "{message}");
     // A run list has no line: the place is where the cookbook lists its recipes.
     let listed = error_of(&program, &machine, "nosuch");
     assert!(listed["message"].as_str().unwrap().contains("does not have a recipe `nosuch`"), "{listed:#}");
