@@ -191,7 +191,10 @@ fn an_end_is_passed_on_and_a_lock_is_nobodys_fault() {
     let lock = state.lock(request).unwrap();
     let impatient = Service::start(&program, &["--splay", "0s"], &["--lock-timeout", "0"]);
     impatient.hear("STATUS=the run did not begin: another run was under way");
-    assert_eq!(status(&program)["status"]["failures"], 0);
+    let known = status(&program)["status"].clone();
+    assert_eq!(known["failures"], 0);
+    let (holder, blocked) = (&known["last"]["holder"], &known["blocked"]["holder"]);
+    assert!(holder == blocked && holder.as_str().unwrap().contains("(`a person's run`), since "), "{known}");
     drop(impatient);
     let before = fs::read_to_string(log(&program)).unwrap().len();
     // This run waits for the lock, until the agent passes the signal on.

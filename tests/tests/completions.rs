@@ -90,6 +90,9 @@ fn runs_attributes_and_policies_are_offered_in_real_shells() {
             (&["resources", "tem"], &["template"]),
             (&["policy", "show", "we"], &["web", "web.file"]),
             (&["policy", "show", "--policy", "c"], &["core"]),
+            (&["converge", "--format", ""], &["doc", "json", "minimal", "ndjson"]),
+            (&["run", "list", "--format", ""], &["doc", "json"]),
+            (&["converge", "--log-level", "d"], &["debug"]),
         ] {
             let typed = [&["wrun"][..], words].concat();
             assert_eq!(offered(&program, shell, &typed), expected, "{shell}: {typed:?}");

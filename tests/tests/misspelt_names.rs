@@ -1,4 +1,5 @@
-//! Misspelt attributes and template variables give nil, as in Chef. Where nil becomes part of a text, the run warns.
+//! What Chef accepts and hardly means what it says: misspelt attributes and template variables give nil, a mode without its
+//! zero is a decimal number, a notification goes to one of two resources. The run warns.
 
 use specs::{Network, Program, Root};
 use std::fs;
@@ -60,4 +61,51 @@ fn a_text_with_the_nil_of_a_misspelt_name_is_warned_of_once_for_each_place() {
         assert_eq!(told.matches(warning).count(), 1, "{warning}\n{told}");
     }
     assert_eq!(told.matches("has no value").count(), expected.len(), "{told}");
+}
+
+const DOUBTFUL: &str = r##"
+file '/srv/decimal' do
+  mode 640
+end
+file '/srv/octal' do
+  mode 01777
+end
+file '/srv/text' do
+  mode '640'
+end
+2.times do |at|
+  execute 'tell' do
+    command "echo #{at} >> /srv/told"
+    action :nothing
+  end
+end
+2.times { service('same') { action :nothing } }
+file '/srv/sender' do
+  notifies :run, 'execute[tell]'
+  notifies :nothing, 'service[same]'
+end
+"##;
+
+#[test]
+fn what_chef_accepts_and_hardly_means_is_warned_of() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let cookbook = program.configuration().join("cookbooks/a");
+    fs::create_dir_all(cookbook.join("recipes")).unwrap();
+    fs::write(cookbook.join("metadata.rb"), "name 'a'\n").unwrap();
+    fs::write(cookbook.join("recipes/default.rb"), DOUBTFUL).unwrap();
+    let cookbooks = program.configuration().join("cookbooks").display().to_string();
+    let machine = root.machine(Network::Own).unwrap();
+    let place = root.path().display().to_string();
+    let arguments =
+        ["converge", "-N", "n1", "--allow-all", "--root", &place, "--cookbooks", &cookbooks, "--run-list", "a"];
+    let told = program.run_in(&machine, &arguments).unwrap().expect_code(0).unwrap().text();
+    let expected = [
+        "file[/srv/decimal]: mode 640 is a decimal number, in octal 01200; write \"0640\" or 0o640 (a/recipes/default.rb:2)",
+        "file[/srv/sender] notifies execute[tell], but the recipe declares several different execute[tell]: the last one is notified (a/recipes/default.rb:12)",
+    ];
+    for warning in expected {
+        assert_eq!(told.matches(warning).count(), 1, "{warning}\n{told}");
+    }
+    assert_eq!((told.matches("decimal number").count(), told.matches("several different").count()), (1, 1), "{told}");
+    assert_eq!(fs::read_to_string(root.path().join("srv/told")).unwrap(), "1\n");
 }

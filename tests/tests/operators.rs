@@ -193,8 +193,65 @@ fn earlier_runs_are_listed_shown_and_compared() {
         "{}",
         several.text()
     );
+    for short in [&ids[1][..20], &ids[1][..19]].map(|short| format!("{short}..")) {
+        let shown = program.run(&["run", "show", &short]).unwrap().expect_code(0).unwrap().stdout;
+        assert!(shown.contains(&ids[1]), "{short}: {shown}");
+    }
+    let newest = program.run(&["run", "show"]).unwrap().expect_code(0).unwrap().stdout;
+    assert_eq!(program.run(&["run", "show", "--last"]).unwrap().expect_code(0).unwrap().stdout, newest);
+    assert_eq!(program.run(&["run", "diff", "--last"]).unwrap().expect_code(0).unwrap().stdout, mixed);
     let unknown = program.run(&["run", "show", "1999"]).unwrap().expect_code(43).unwrap();
     assert!(unknown.stderr.contains("no run in") && unknown.stderr.contains("\"1999\""), "{}", unknown.text());
+}
+
+#[test]
+fn a_killed_run_is_listed_as_died() {
+    let program = Program::new().unwrap();
+    let _ = cook(&program, "file '[DIR]/one'\n", &[]).expect_code(0).unwrap();
+    // The command's parent is wrun.
+    let killed = cook(&program, "execute 'kill -KILL $PPID'\n", &[]);
+    assert_eq!(killed.code, None, "{}", killed.text());
+    let list = program.run(&["run", "list"]).unwrap().expect_code(0).unwrap().stdout;
+    let rows: Vec<_> = list.lines().collect();
+    assert!(rows[0].contains("  died  ") && rows[0].contains("  process ") && rows[0].ends_with("  solo"), "{list}");
+    assert!(rows[1].contains("  success  ") && rows.len() == 2, "{list}");
+    let listed = answer(&program, &["run", "list", "-F", "json"])["runs"][0].clone();
+    assert_eq!((&listed["outcome"], &listed["running"]), (&json!("died"), &json!(false)), "{listed}");
+    let shown = program.run(&["run", "show"]).unwrap().expect_code(0).unwrap();
+    assert!(shown.stdout.contains("\n  died: process "), "{}", shown.text());
+    let shown = answer(&program, &["run", "show", "-F", "json"]);
+    let expected = (json!("died"), json!("n1"), listed["run_id"].clone());
+    assert_eq!((shown["outcome"].clone(), shown["node_name"].clone(), shown["run_id"].clone()), expected);
+    // Only runs with records are compared.
+    let _ = cook(&program, "file '[DIR]/two'\n", &[]).expect_code(0).unwrap();
+    let diff = program.run(&["run", "diff"]).unwrap().expect_code(0).unwrap().stdout;
+    assert!(diff.contains("/two]") && !diff.contains(listed["run_id"].as_str().unwrap()), "{diff}");
+    let named = program.run(&["run", "diff", listed["run_id"].as_str().unwrap()]).unwrap().expect_code(43).unwrap();
+    assert!(named.stderr.contains("has no record"), "{}", named.text());
+}
+
+/// Cookbook runs and policy runs of one node do not overwrite what the other kind remembers.
+#[test]
+fn a_run_of_policies_keeps_what_cookbook_runs_remember() {
+    let program = Program::new().unwrap();
+    let report = "Chef::Log.warn(\"#{node.run_list} in #{node.chef_environment}\")\n";
+    let cookbooks = program.configuration().join("cookbooks").display().to_string();
+    let environments = program.configuration().join("environments");
+    fs::create_dir_all(&environments).unwrap();
+    fs::write(environments.join("staging.json"), r#"{"name": "staging", "chef_type": "environment"}"#).unwrap();
+    let environments = environments.display().to_string();
+    let _ = cook(&program, report, &["-E", "staging", "--environments", &environments]).expect_code(0).unwrap();
+    let _ = converge(&program, &empty_policy(), &["--policy-group", "prod"]).expect_code(0).unwrap();
+    let node = answer(&program, &["node", "show", "-F", "json"]);
+    assert_eq!(node["chef_environment"], "prod");
+    let kept = json!({"run_list": ["recipe[a]"], "chef_environment": "staging"});
+    assert_eq!(node["without_policies"], kept, "{node}");
+    let fixed = ["converge", "-N", "n1", "--allow-all", "--cookbooks", &cookbooks, "--environments", &environments];
+    let text = program.run(&fixed).unwrap().expect_code(0).unwrap().text();
+    assert!(text.contains("recipe[a] in staging"), "{text}");
+    let node = answer(&program, &["node", "show", "-F", "json"]);
+    assert!(node["without_policies"].is_null() && node["run_list"] == json!(["recipe[a]"]), "{node}");
+    assert_eq!(node["chef_environment"], "staging");
 }
 
 #[test]
@@ -287,6 +344,33 @@ fn a_policys_needs_are_held_against_the_grants() {
 }
 
 /// A name is that of an installed policy, whatever lies in the folder where somebody stands.
+#[test]
+fn installed_policies_are_listed_and_an_empty_folder_brings_a_tip() {
+    let (program, policy) = (Program::new().unwrap(), empty_policy());
+    let folder = program.configuration().join("policies");
+    let place = folder.display().to_string();
+    let list = |more: &[&str]| {
+        program.run(&[&["policy", "list", "--policies", &place], more].concat()).unwrap().expect_code(0).unwrap()
+    };
+    let tip = "hint: `wrun policy build DIR --output [CONFIGURATION]/policies` puts one there";
+    let absent = list(&[]);
+    assert_eq!(absent.stderr, format!("[CONFIGURATION]/policies does not exist\n{tip}\n"));
+    fs::create_dir_all(&folder).unwrap();
+    assert_eq!(list(&[]).stderr, format!("no policy is in [CONFIGURATION]/policies\n{tip}\n"));
+    install(&program, &policy);
+    fs::write(folder.join("torn.wasm"), "").unwrap();
+    let text = list(&[]).stdout;
+    let versions = text::versions(&policy.manifest().revision_id, policy.digest());
+    assert!(text.starts_with(&format!("empty  {versions}\ntorn   ")), "{text}");
+    let all = parsed(&list(&["-F", "json"]).stdout);
+    assert_eq!((&all["policies"][0]["artifact"], all["version"].as_u64()), (&json!(policy.digest()), Some(1)));
+    assert!(all["policies"][1]["error"].is_string(), "{all}");
+    // Without a repository, there is nothing else that `policy show` could show.
+    let settings = format!("policies = {place:?}\n");
+    fs::write(program.configuration().join("wrun.toml"), settings).unwrap();
+    assert_eq!(program.run(&["policy", "show"]).unwrap().expect_code(0).unwrap().stdout, text);
+}
+
 #[test]
 fn a_policy_is_shown_by_its_name() {
     let (program, policy) = (Program::new().unwrap(), empty_policy());

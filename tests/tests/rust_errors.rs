@@ -49,6 +49,7 @@ fn mistakes_are_told_with_their_place() {
         assert_eq!(error["origin"]["recipe"], recipe, "{error:#}");
     };
     let near = |name: &str| json!(format!("did you mean `{name}`?"));
+    let at = |recipe: &str| ("mistakes/src/lib.rs", marked(recipe));
     check("unknown_type", "resource type `mistakes_vhots` does not exist", near("mistakes_vhost"));
     check("type_of_its_file", "resource type `vhost` does not exist", near("mistakes_vhost"));
     check(
@@ -68,7 +69,17 @@ fn mistakes_are_told_with_their_place() {
     check("unknown_recipe", "cookbook mistakes does not have a recipe `printz`", near("prints"));
     check("notified_action", "service does not have the action `reloadd`; it has: enable", near("reload"));
     check("missing_template", "vhots.conf.j2", near("vhost.conf.j2"));
+    let variables = "the variables of a template have names, but these are a list";
+    let struct_or_map = json!("give a map or a struct: `json!({ \"servers\": servers })`");
+    check("listed_variables", variables, struct_or_map);
     check("index", "index out of bounds: the len is 0 but the index is 2", Value::Null);
+    // The receiver may be declared later in the action, and the near name is in the recipe.
+    let undeclared = error_of(&program, &machine, "undeclared_receiver");
+    assert_eq!((place(&undeclared), &undeclared["hint"]), (at("undeclared_receiver"), &near("service[shop]")));
+    // The message of a panic has neither a class nor less than the error says.
+    let unwrapped = error_of(&program, &machine, "unwrapped_error");
+    let message = unwrapped["message"].as_str().unwrap();
+    assert!(message.contains("value: attribute mistakes.nmae is not set; did you mean `mistakes.name`?"), "{message}");
     // A run list has no line: the place is where the cookbook lists its recipes.
     let listed = error_of(&program, &machine, "nosuch");
     assert!(listed["message"].as_str().unwrap().contains("does not have a recipe `nosuch`"), "{listed:#}");
@@ -89,8 +100,14 @@ fn what_people_read_is_not_in_the_words_of_chef() {
     let (root, policies) = (machine.root().path().display().to_string(), checkout().join("target/fixtures"));
     let policies = policies.display().to_string();
     let fixed = ["converge", "--root", &root, "--node-name", "n1", "--allow-all", "--policies", &policies];
-    let arguments = [&fixed[..], &["--policy-name", "mistakes", "-o", "mistakes::bad_mode"]].concat();
-    let said = program.run_in(&machine, &arguments).unwrap().expect_code(1).unwrap().stdout;
+    let said = |recipe: &str| {
+        let arguments = [&fixed[..], &["--policy-name", "mistakes", "-o", recipe]].concat();
+        program.run_in(&machine, &arguments).unwrap().expect_code(1).unwrap().stdout
+    };
+    let undeclared = said("mistakes::undeclared_receiver");
+    let plain = "file[/srv/announced] notifies service[shpo] (restart), which no recipe declared";
+    assert!(undeclared.contains(plain) && !undeclared.contains("resource collection"), "{undeclared}");
+    let said = said("mistakes::bad_mode");
     assert!(said.contains("property `mode` is `rw-r--r--`, which is not a mode: write its octal digits"), "{said}");
     assert!(!said.contains("numeric range"), "{said}");
 }

@@ -67,7 +67,7 @@ fn the_literal_needs_of_the_rest_are_told_and_can_be_added() {
     let (bench, grants) = (Bench::new(RECIPE), "grants.toml");
     let machine = bench.root.machine(Network::Own).unwrap();
     let shown = bench.run(&machine, &["converge"], &["--why-run"]).expect_code(1).unwrap().text();
-    let told = "Not seen in policy solo: the rest of recipe site::default, which ended at site/recipes/default.rb:2. Its text asks for:
+    let told = "In policy solo, wrun did not see the rest of recipe site::default, which ended at site/recipes/default.rb:2. Its text asks for:
   paths \"/srv/site\"  (site/recipes/default.rb:4)
   commands \"cat /srv/second\"  (site/recipes/more.rb:1)
   services \"site\"  (site/recipes/more.rb:3)
@@ -126,7 +126,7 @@ fn of_a_recipe_in_rust_nothing_is_claimed() {
     let more = ["--grants", &grants, "--policy-name", "hostile", "-o", "hostile::read_shadow"];
     let shown = program.run_in(&machine, &[&fixed[..], &more].concat()).unwrap().expect_code(1).unwrap().text();
     let place = "the rest of recipe hostile::read_shadow, which ended at hostile/src/files.rs:";
-    assert!(shown.contains(&format!("Not seen in policy hostile: {place}")), "{shown}");
+    assert!(shown.contains(&format!("In policy hostile, wrun did not see {place}")), "{shown}");
     assert!(shown.contains("may not read path /etc/shadow  (hostile/src/files.rs:"), "{shown}");
     assert!(shown.contains("  wrun cannot read its source: run again after granting"), "{shown}");
 }

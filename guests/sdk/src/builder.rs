@@ -215,6 +215,7 @@ impl Builder {
         let cookbook = text("cookbook").unwrap_or_else(|| scope().cookbook);
         let at = self.properties.iter().position(|(name, _)| name == "variables");
         let variables = at.map(|at| self.properties.remove(at).1.0);
+        let place = self.place;
         let render: Closure = Rc::new(move |_| {
             let variables = match &variables {
                 Some(Given::Plain(value)) => value.clone(),
@@ -224,7 +225,7 @@ impl Builder {
                 },
                 _ => Value::Null,
             };
-            template::render(&cookbook, &sources, variables).map(Got::Bytes)
+            template::render(&cookbook, &sources, variables).map(Got::Bytes).map_err(|error| error.at(place))
         });
         self.properties.push(("content".into(), Property(Given::Rendered(render))));
     }

@@ -123,8 +123,10 @@ impl fmt::Display for Error {
     }
 }
 
+/// Writes the sentence and the hint, because the message of `unwrap` and `expect` is made of it.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {self}", self.0.class)
+        write!(f, "{self}")?;
+        self.hint().map_or(Ok(()), |hint| write!(f, "; {hint}"))
     }
 }

@@ -18,6 +18,11 @@ use std::fmt;
 /// | [`Map`](crate::Map) | an object; its keys keep their order |
 /// | [`Value`] | anything |
 /// | [`Option<T>`] | `T`, null, or nothing at all |
+#[diagnostic::on_unimplemented(
+    message = "an attribute or a property cannot be read as `{Self}`",
+    label = "not a type of values",
+    note = "read it as `String`, `bool`, `i64`, `u16`, `f64`, `Vec<String>`, `Option<String>`, `Map` or `Value`"
+)]
 pub trait FromValue: Sized {
     /// Returns the description of accepted values, as in `must be a whole number`.
     fn expected() -> Cow<'static, str>;

@@ -47,7 +47,7 @@ macro_rules! resource {
         $(#[$about:meta])*
         $type:ident $new:ident $kind:literal $about_new:literal;
         properties { $($(#[$attribute:meta])* $property:ident $name:literal $method:ident $shape:ident $doc:literal;)* }
-        actions { $($act:ident $action:literal $about_action:literal;)* }
+        actions { $($(#[$alias:meta])* $act:ident $action:literal $about_action:literal;)* }
     ) => {
         $(#[$about])*
         #[must_use = "a resource does nothing until it is declared"]
@@ -72,6 +72,7 @@ macro_rules! resource {
 
             $(
                 #[doc = $about_action]
+                $(#[$alias])*
                 pub fn $act(mut self) -> Self {
                     self.0.action($action);
                     self

@@ -5,7 +5,7 @@
 
 use crate::bindings::wrun::cookbooks::files as cookbooks;
 use crate::error::{Error, Result};
-use crate::near::did_you_mean;
+use crate::near::{did_you_mean, nearest};
 use crate::node;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
@@ -45,13 +45,27 @@ pub(crate) fn render(cookbook: &str, sources: &[String], variables: Value) -> Re
     });
     environment.add_template_owned(path.clone(), text).map_err(|error| failed(cookbook, &path, &error, None))?;
     let template = environment.get_template(&path).map_err(|error| failed(cookbook, &path, &error, None))?;
-    let variables = if variables.is_null() { Value::Object(serde_json::Map::new()) } else { variables };
+    let variables = by_name(variables)?;
     let rendered = template.render(minijinja::Value::from(Serde(&variables)));
     let rendered = rendered.map_err(|error| {
         let undefined = undefined_names(&environment, cookbook, &path, &error, &variables);
         failed(cookbook, &path, &error, undefined)
     })?;
     Ok(rendered.into_bytes())
+}
+
+/// Returns the variables as an object. Without any, it is empty.
+fn by_name(variables: Value) -> Result<Value> {
+    let kind = match variables {
+        Value::Null => return Ok(Value::Object(serde_json::Map::new())),
+        Value::Object(_) => return Ok(variables),
+        Value::Array(_) => "a list",
+        Value::String(_) => "a string",
+        Value::Number(_) => "a number",
+        Value::Bool(_) => "a boolean",
+    };
+    let message = format!("the variables of a template have names, but these are {kind}");
+    Err(Error::new("ArgumentError", message).with_hint("give a map or a struct: `json!({ \"servers\": servers })`"))
 }
 
 fn not_included(cookbook: &str, name: &str) -> minijinja::Error {
@@ -82,8 +96,23 @@ fn templates_hint(cookbook: &str, name: &str) -> Option<String> {
     }
     let more = if names.len() > MAXIMUM_LISTED { ", .." } else { "" };
     let listed = || names.iter().take(MAXIMUM_LISTED).copied().collect::<Vec<_>>().join(", ");
-    let near = did_you_mean(name, names.iter().copied());
+    let near = near_file(name, &names).map(|near| format!("did you mean `{near}`?"));
     Some(near.unwrap_or_else(|| format!("cookbook {cookbook} has the templates {}{more}", listed())))
+}
+
+/// Returns the file whose own name, without folder and endings, is the same or nearly so. Otherwise `web.conf.j2` would count as
+/// nearly `app.conf.j2`.
+fn near_file<'a>(name: &str, files: &[&'a str]) -> Option<&'a str> {
+    let stem = |path: &str| {
+        let file = path.rsplit('/').next().unwrap_or(path);
+        file.split('.').next().unwrap_or(file).to_owned()
+    };
+    let wanted = stem(name);
+    let stems: Vec<String> = files.iter().map(|file| stem(file)).collect();
+    let near = nearest(&wanted, stems.iter().map(String::as_str))?;
+    let alike = files.iter().zip(&stems).filter(|(_, stem)| *stem == near).map(|(file, _)| *file);
+    let alike: Vec<&str> = alike.collect();
+    nearest(name, alike.iter().copied()).or(alike.first().copied())
 }
 
 /// Finds the undefined variables on the line of an error, from the template's text.
@@ -166,5 +195,32 @@ fn failed(cookbook: &str, path: &str, error: &minijinja::Error, undefined: Optio
     match undefined.hint {
         Some(hint) => raised.with_hint(hint),
         None => raised,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_files_with_nearly_the_same_own_name_are_near() {
+        let files = ["app.conf.j2", "site/motd.j2", "hosts.j2"];
+        let check = |name: &str, expected: Option<&str>| assert_eq!(near_file(name, &files), expected, "{name}");
+        check("web.conf.j2", None);
+        check("apps.conf.j2", Some("app.conf.j2"));
+        check("motd.erb", Some("site/motd.j2"));
+        check("hots.j2", Some("hosts.j2"));
+    }
+
+    #[test]
+    fn variables_without_names_are_an_error() {
+        assert_eq!(by_name(Value::Null).unwrap(), json!({}));
+        let error = by_name(json!(["a"])).unwrap_err();
+        assert_eq!(error.message(), "the variables of a template have names, but these are a list");
+        assert!(
+            format!("{error:?}").ends_with("; give a map or a struct: `json!({ \"servers\": servers })`"),
+            "{error:?}"
+        );
     }
 }

@@ -1,12 +1,16 @@
 //! The agent's loop: waits, starts runs, handles requests, and stores its status.
 
-use crate::{Doing, LastRun, Moment, Note, Pause, Rhythm, RunEnd, Status, Verdict, Word, about};
+use crate::{Blocked, Doing, LastRun, Moment, Note, Pause, Rhythm, RunEnd, Status, Verdict, Word, about};
 use state::{AgentFile, AgentFolder};
 use std::time::Duration;
 
 /// Longest sleep. Afterwards the agent checks the clock, which may have been changed, and the pause, which may have ended.
 /// One wake-up per minute costs almost nothing.
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);
+
+/// The number of intervals for which one process may hold the run lock. Afterwards a run that does not begin because of it
+/// counts as failed: nobody converges the node any more, and somebody should look at that process.
+const PATIENT_INTERVALS: u32 = 3;
 
 /// The importance of a sentence for the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -282,7 +286,14 @@ impl<'a, S: Surroundings> Agent<'a, S> {
         let now = self.surroundings.now();
         let Some(began) = self.running.take() else { return };
         let note = self.folder.read::<Note>(AgentFile::Note).ok().flatten().unwrap_or_default();
-        let last = LastRun::new(began, now, end, note);
+        let mut last = LastRun::new(began, now, end, note);
+        self.status.blocked = Blocked::after(self.status.blocked.take(), &last);
+        if let Some(blocked) = &self.status.blocked {
+            let held = blocked.since.until(now);
+            if held > self.rhythm.interval.saturating_mul(PATIENT_INTERVALS) {
+                last.fail_for_lock(held);
+            }
+        }
         match last.verdict {
             Verdict::Success => {
                 self.status.failures = 0;

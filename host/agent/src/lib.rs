@@ -23,4 +23,4 @@ pub use pause::{MAX_REASON, Pause, PauseError};
 pub use processes::{Clock, MachineClock, MakeCommand, Processes, ReadRhythm, Signals, TellLog};
 pub use request::{Asked, ask_for_run};
 pub use rhythm::Rhythm;
-pub use status::{Doing, FailedPolicy, LastRun, Note, RunEnd, Status, Verdict, about};
+pub use status::{Blocked, Doing, FailedPolicy, LastRun, Note, RunEnd, Status, Verdict, about};

@@ -70,6 +70,9 @@ pub struct Note {
     pub skipped: Option<String>,
     /// Why the run did not begin.
     pub error: Option<String>,
+    /// The process that held the lock, if the run did not begin because of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub holder: Option<String>,
     /// The policies that failed.
     pub failed: Vec<FailedPolicy>,
 }
@@ -88,7 +91,7 @@ impl Note {
     #[must_use]
     pub fn bounded(mut self) -> Self {
         let cut = |text: &mut String| *text = text.chars().take(MAX_MESSAGE).collect();
-        self.error.iter_mut().for_each(cut);
+        self.error.iter_mut().chain(&mut self.holder).for_each(cut);
         self.failed.truncate(MAX_POLICIES);
         self.failed.iter_mut().for_each(|failed| cut(&mut failed.message));
         self
@@ -108,6 +111,9 @@ pub struct LastRun {
     pub exit_code: Option<i32>,
     /// The number of the signal that ended it.
     pub signal: Option<i32>,
+    /// For how many seconds the same process has held the lock, if that is so long that the run counts as failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub locked_for: Option<u64>,
     /// The note that the run wrote.
     #[serde(flatten)]
     pub note: Note,
@@ -121,7 +127,13 @@ impl LastRun {
             RunEnd::NotStarted(why) => (None, None, Some(why.clone())),
         };
         let note = Note { error: not_started.or(note.error), ..note }.bounded();
-        Self { began, ended, verdict: end.verdict(), exit_code, signal, note }
+        Self { began, ended, verdict: end.verdict(), exit_code, signal, locked_for: None, note }
+    }
+
+    /// Counts a run that did not begin as failed, because the same process has held the lock for too long.
+    pub(crate) fn fail_for_lock(&mut self, held: Duration) {
+        self.verdict = Verdict::Failure;
+        self.locked_for = Some(held.as_secs());
     }
 
     /// Returns a short description of the run's end: `failed (exit code 1)`.
@@ -138,8 +150,31 @@ impl LastRun {
             (Verdict::Success, None) => format!("succeeded ({how}: the node must be started again)"),
             (Verdict::Busy, _) => "did not begin: another run was under way".to_owned(),
             (Verdict::Interrupted, _) => format!("was interrupted ({how})"),
-            (Verdict::Failure, _) => format!("failed ({how})"),
+            (Verdict::Failure, _) => match self.locked_for {
+                Some(seconds) => {
+                    let held = about(Duration::from_secs(seconds));
+                    format!("did not begin: the same process has held the lock for {held}")
+                }
+                None => format!("failed ({how})"),
+            },
         }
+    }
+}
+
+/// Runs in a row that did not begin because the same process held the lock.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Blocked {
+    /// The start of the first of these runs.
+    pub since: Moment,
+    /// The process, with its command and the time when it began.
+    pub holder: String,
+}
+
+impl Blocked {
+    /// Returns the state after a run, or `None` if the run did not find the lock held, or does not know by which process.
+    pub(crate) fn after(before: Option<Self>, last: &LastRun) -> Option<Self> {
+        let holder = last.note.holder.clone().filter(|_| last.verdict == Verdict::Busy)?;
+        before.filter(|before| before.holder == holder).or(Some(Self { since: last.began, holder }))
     }
 }
 
@@ -180,12 +215,16 @@ pub struct Status {
     pub last: Option<LastRun>,
     /// The end of the last successful run.
     pub last_success: Option<Moment>,
+    /// The process that has kept the last runs from beginning.
+    #[serde(default)]
+    pub blocked: Option<Blocked>,
 }
 
 impl Status {
     /// Creates the status of an agent that has just started. `before`: the status of an earlier agent.
     pub(crate) fn new(now: Moment, rhythm: Rhythm, before: Option<Self>) -> Self {
-        let (last, last_success) = before.map(|before| (before.last, before.last_success)).unwrap_or_default();
+        let before = before.map(|before| (before.last, before.last_success, before.blocked));
+        let (last, last_success, blocked) = before.unwrap_or_default();
         let status = Self {
             version: VERSION,
             since: now,
@@ -197,6 +236,7 @@ impl Status {
             failures: 0,
             last,
             last_success,
+            blocked,
         };
         status.with(rhythm)
     }

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, and helpers are not tests to the lints")]
 
-use agent::{Agent, Happening, Moment, Note, Pause, Rhythm, RunEnd, Status, Surroundings, Tell, Word};
+use agent::{Agent, Happening, Moment, Note, Pause, Rhythm, RunEnd, Status, Surroundings, Tell, Verdict, Word};
 use state::{AgentFile, AgentFolder, StateDirectory};
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -16,6 +16,8 @@ const MINUTE: u64 = 60;
 enum Run {
     /// Takes a number of seconds, and ends with an exit code.
     Ends(u64, i32),
+    /// Does not begin, because the process of this name holds the lock.
+    Locked(&'static str),
     /// The program is missing, so that no run starts.
     Missing,
 }
@@ -23,7 +25,8 @@ enum Run {
 /// Events, each at a number of seconds after the start.
 type Script = VecDeque<(u64, Happening)>;
 
-struct World {
+struct World<'a> {
+    folder: &'a AgentFolder,
     seconds: u64,
     /// The second at which the clock is set to 1970.
     put_back: Option<u64>,
@@ -41,14 +44,14 @@ fn start() -> Moment {
     Moment::of(SystemTime::UNIX_EPOCH)
 }
 
-impl World {
+impl World<'_> {
     fn note(&self, what: &str) {
         let text = format!("{:>3}:{:02} {what}", self.seconds / 60, self.seconds % 60);
         self.log.borrow_mut().push(text);
     }
 }
 
-impl Surroundings for World {
+impl Surroundings for World<'_> {
     fn now(&self) -> Moment {
         let back = self.put_back.filter(|back| *back <= self.seconds).unwrap_or(0);
         start().after(Duration::from_secs(self.seconds - back))
@@ -85,6 +88,12 @@ impl Surroundings for World {
                 assert_eq!(self.ends, None, "two runs at once");
                 self.ends = Some((self.seconds + seconds, code));
                 self.note(if asked_for { "start, as asked for" } else { "start" });
+                Ok(())
+            }
+            Run::Locked(holder) => {
+                let note = Note { holder: Some(holder.to_owned()), ..Note::default() };
+                self.folder.save(AgentFile::Note, &note).unwrap();
+                self.ends = Some((self.seconds, 75));
                 Ok(())
             }
             Run::Missing => Err("no such program".to_owned()),
@@ -140,6 +149,7 @@ fn lived(
 ) -> (String, Status) {
     let log = Rc::new(RefCell::new(Vec::new()));
     let world = World {
+        folder,
         seconds: 0,
         put_back,
         script: script.iter().cloned().collect(),
@@ -191,6 +201,32 @@ fn runs_begin_at_their_time_and_later_after_failures() {
     );
     assert_eq!((status.failures, status.next), (0, None));
     assert_eq!(status.last_success, Some(start().after(Duration::from_secs(275 * MINUTE + 5))));
+}
+
+/// Somebody should look at a process that keeps the lock for ever, and at none that ends after some time.
+#[test]
+fn a_lock_that_one_process_holds_for_long_is_a_failure() {
+    let [first, second] = ["process 7 (`a`)", "process 8 (`b`)"].map(Run::Locked);
+    let runs =
+        [first.clone(), first.clone(), first, second.clone(), second.clone(), second.clone(), second.clone(), second];
+    let status = check(
+        &[(260 * MINUTE, end())],
+        &runs,
+        "
+  0:00 next run at 1970-01-01T00:00:30Z (in 30 s)
+  0:30 the run did not begin: another run was under way; next run at 1970-01-01T00:31:00Z (in 30 min)
+ 31:00 the run did not begin: another run was under way; next run at 1970-01-01T01:01:30Z (in 30 min)
+ 61:30 the run did not begin: another run was under way; next run at 1970-01-01T01:32:00Z (in 30 min)
+ 92:00 the run did not begin: another run was under way; next run at 1970-01-01T02:02:30Z (in 30 min)
+122:30 the run did not begin: another run was under way; next run at 1970-01-01T02:33:00Z (in 30 min)
+153:00 the run did not begin: another run was under way; next run at 1970-01-01T03:03:30Z (in 30 min)
+183:30 ! the run did not begin: the same process has held the lock for 91 min; next run at 1970-01-01T03:34:00Z (in 30 min)
+214:00 ! the run did not begin: the same process has held the lock for 2 h; next run at 1970-01-01T04:34:30Z (in 60 min)
+260:00 ending
+260:00 the agent has ended",
+    );
+    assert_eq!((status.failures, status.last.unwrap().verdict), (2, Verdict::Failure));
+    assert_eq!(status.blocked.unwrap().holder, "process 8 (`b`)");
 }
 
 #[test]

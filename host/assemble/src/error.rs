@@ -13,7 +13,7 @@ use repository::RepositoryError;
 use resolve::asked_run_lists::AskedRunListError;
 use resolve::run_list_choice::RunListChoiceError;
 use sandbox::SandboxError;
-use state::StateError;
+use state::{Holder, StateError};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -241,6 +241,14 @@ impl AssembleError {
     /// Tells whether another run holds the lock.
     pub fn is_locked(&self) -> bool {
         matches!(self, Self::State(StateError::Locked { .. }))
+    }
+
+    /// Returns the process that holds the lock, as it describes itself, if the run did not begin because of it.
+    pub fn holder(&self) -> Option<&Holder> {
+        match self {
+            Self::State(StateError::Locked { holder, .. }) => holder.as_ref(),
+            _ => None,
+        }
     }
 
     /// Tells whether the run was asked to stop while it waited for the lock.

@@ -110,6 +110,7 @@ impl FolderInput {
         node: &mut NodeObject,
     ) -> Result<(PolicyInput, Option<Layer>), AssembleError> {
         node.name().clone_into(&mut self.node);
+        node.recall_without_policies();
         if let Some(environment) = &self.environment {
             node.set_chef_environment(environment)?;
         }

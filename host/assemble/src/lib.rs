@@ -40,6 +40,7 @@ mod saved_node;
 mod settings;
 mod source;
 mod stand_in;
+mod started;
 mod store;
 mod thread;
 mod unchanged;
@@ -76,10 +77,12 @@ pub use run_host::{DueNotifications, compiler, limits};
 pub use runtime::{Runtime, RuntimeError};
 pub use saved_names::{Named, is_plain_word, saved_names};
 pub use saved_node::{
-    ASSIGNED_POLICIES, CHANGES, HISTORIES, LAYERS, NORMAL_WRITERS, SavedNodeError, node_to_save, saved_node,
+    ASSIGNED_POLICIES, CHANGES, HISTORIES, LAYERS, NORMAL_WRITERS, SavedNodeError, WITHOUT_POLICIES, node_to_save,
+    saved_node,
 };
 pub use settings::Settings;
 pub use stand_in::{PreparedPolicy, StandIn};
+pub use started::{RunState, Started};
 pub use store::{Applied, LocalNodes, NodeDocument, NodeStore, Put, StoreError, node_hint, set_in_layer};
 pub use thread::spawn;
 pub use unchanged::SkippedRun;

@@ -16,6 +16,7 @@ use crate::run_host::{AssembledHost, DueNotifications, Keeper, Kept, Remembered,
 use crate::saved_node::{SavedNodeError, saved_node, saved_node_alone};
 use crate::settings::Settings;
 use crate::source::Source;
+use crate::started::Started;
 use crate::unchanged::{Given, SkippedRun};
 use crate::watchers::Watchers;
 use crate::{artifacts, data, native_cache, own_state, stand_in};
@@ -362,6 +363,12 @@ impl<'a> ReadyRun<'a> {
         // The node keeps its new layers, even if policies fail.
         if layers.has_new() && !options.without_saving {
             run_host.save(&node).map_err(AssembleError::NotSaved)?;
+        }
+        if let Some(folder) = &folder {
+            let names = policies.iter().map(|policy| policy.name.clone()).collect();
+            let names = request.folders.is_none().then_some(names);
+            let note = Started::new(id.to_string(), node.name(), started.seconds, &program.command_line, names);
+            note.note(folder);
         }
         let journal = input.all_grants.journal().clone();
         let layers = layers.summary();

@@ -2,6 +2,7 @@
 
 use crate::own_state;
 use crate::settings::Settings;
+use crate::started::{RunState, Started};
 use report::Record;
 use state::{Holder, NewestFirst, RunId, StateDirectory, StateError};
 use std::io::{self, Read as _};
@@ -69,8 +70,8 @@ pub enum RecordsError {
         /// The state directory that was searched.
         place: PathBuf,
     },
-    /// A run did not come to its end.
-    #[error("run {id} left no record: it did not come to its end")]
+    /// A run is under way, or its process died.
+    #[error("run {id} has no record: it is under way, or its process died; `wrun run show {id}` says which")]
     Unfinished {
         /// The run's whole identifier.
         id: RunId,
@@ -147,6 +148,26 @@ impl RecordedRun {
     /// The record is damaged or cannot be read.
     pub fn read_part(&self, keys: &[&str]) -> Result<Option<Record>, StateError> {
         Ok(self.state.record_part(&self.id, keys)?.map(Record::new))
+    }
+
+    /// Tells whether the run has ended and left its record, is under way, or died.
+    ///
+    /// # Errors
+    /// The record is damaged, or a file cannot be read.
+    pub fn state(&self) -> Result<RunState, StateError> {
+        if let Some(record) = self.read()? {
+            return Ok(RunState::Finished(Box::new(record)));
+        }
+        let started = Started::read(self.state.started(&self.id));
+        let holder = self.state.running()?;
+        if holder.is_some_and(|holder| holder.run.as_deref() == Some(self.id.as_str())) {
+            return Ok(RunState::Running(started));
+        }
+        // The run may have ended since the first look. It writes its record before it gives up the lock.
+        Ok(match self.read()? {
+            Some(record) => RunState::Finished(Box::new(record)),
+            None => RunState::Died(started),
+        })
     }
 
     /// Reads the record of a run that came to its end.
@@ -226,6 +247,7 @@ impl<'a> Records<'a> {
                 count => RecordsError::TooFew { place, count },
             });
         };
+        let wanted = without_dots(wanted);
         let found: Vec<_> = self.runs.iter().filter(|run| run.id.as_str().starts_with(wanted)).collect();
         let wanted = wanted.to_owned();
         match found.as_slice() {
@@ -237,6 +259,32 @@ impl<'a> Records<'a> {
                 Err(RecordsError::Ambiguous { wanted, ids })
             }
         }
+    }
+
+    /// Returns the run whose identifier begins with `wanted`, as [`choose`](Self::choose) does. If `wanted` is `None`, counts only
+    /// runs that have a record.
+    ///
+    /// # Errors
+    /// No run or several are meant, or a record is damaged.
+    pub fn choose_finished(&self, wanted: Option<&str>, back: usize) -> Result<&RecordedRun, RecordsError> {
+        if wanted.is_some() {
+            return self.choose(wanted, back);
+        }
+        let mut count = 0;
+        for run in &self.runs {
+            if run.read_part(&["outcome"])?.is_some() {
+                if count == back {
+                    return Ok(run);
+                }
+                count += 1;
+            }
+        }
+        let place = self.place.to_owned();
+        Err(match count {
+            0 if self.is_hidden => RecordsError::Hidden { place },
+            0 => RecordsError::Empty { place, own: None },
+            count => RecordsError::TooFew { place, count },
+        })
     }
 
     /// Reads the record of the newest run that has one.
@@ -291,6 +339,7 @@ impl<'a> Records<'a> {
     /// The file cannot be used, several runs begin so, or the run has no record.
     pub fn named(settings: &'a Settings, name: &str) -> Result<(Record, Option<u32>), RecordsError> {
         let path = Path::new(name);
+        let name = without_dots(name);
         // A text with the form of an identifier never means a file, because anybody could have put a file of that name into
         // the current folder.
         let id = match RunId::parse(name) {
@@ -313,6 +362,12 @@ impl<'a> Records<'a> {
             RecordsError::Missing { id, place }
         })
     }
+}
+
+/// Returns an identifier without the dots with which people shorten it, as in `20261123..`. The identifier itself may end so.
+fn without_dots(name: &str) -> &str {
+    let short = name.strip_suffix("..").unwrap_or(name).trim_end_matches(['.', '\u{2026}']);
+    if name.ends_with("..") || name.ends_with('\u{2026}') { short } else { name }
 }
 
 fn of_file(path: &Path) -> Result<(Record, u32), RecordsError> {

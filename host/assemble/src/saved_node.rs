@@ -2,10 +2,11 @@
 
 use crate::node_changes::apply_waiting;
 use node::layers::Layers;
-use node::object::{NodeObject, ObjectError};
+use node::object::{NodeObject, ObjectError, WithoutPolicies};
 use node::policy_in_group::{PolicyInGroup, PolicyInGroupError};
+use node::run_list::RunList;
 use node::saved_filter::{FilterError, SavedFilters};
-use serde_json::Value;
+use serde_json::{Value, json};
 use state::{StateDirectory, StateError};
 use std::path::PathBuf;
 
@@ -20,6 +21,10 @@ pub const LAYERS: &str = "wrun_layers";
 
 /// The extra key under which the policies that an operator assigned are saved, as `NAME@GROUP`.
 pub const ASSIGNED_POLICIES: &str = "wrun_policies";
+
+/// The extra key under which a run of policies keeps the run list and environment of runs without policies:
+/// `{run_list, chef_environment}`.
+pub const WITHOUT_POLICIES: &str = "wrun_without_policies";
 
 /// The reasons why a saved node cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -86,7 +91,7 @@ pub(crate) fn saved_node_alone(state: &StateDirectory, name: &str) -> Result<Opt
     let mut take = |key: &str| saved.as_object_mut().and_then(|object| object.shift_remove(key));
     let applied = take(CHANGES).and_then(|number| number.as_u64()).unwrap_or(0);
     let (histories, writers, layers) = (take(HISTORIES), take(NORMAL_WRITERS), take(LAYERS));
-    let assigned = take(ASSIGNED_POLICIES);
+    let (assigned, kept) = (take(ASSIGNED_POLICIES), take(WITHOUT_POLICIES));
     let mut node = match NodeObject::from_saved_json(&saved) {
         Ok(node) => node,
         Err(source) => return Err(SavedNodeError::Node { path, source }),
@@ -108,6 +113,7 @@ pub(crate) fn saved_node_alone(state: &StateDirectory, name: &str) -> Result<Opt
         let texts = texts.ok_or_else(|| wrong(None))?;
         node.set_assigned_policies(PolicyInGroup::parse_list(&texts).map_err(|error| wrong(Some(error)))?);
     }
+    node.set_without_policies(kept.and_then(|kept| without_policies(&kept)));
     // Older files do not name the writers: then they are taken from the histories.
     match writers.as_ref().map(|writers: &Value| node.set_normal_writers_from_json(writers)) {
         Some(Ok(())) => {}
@@ -118,6 +124,14 @@ pub(crate) fn saved_node_alone(state: &StateDirectory, name: &str) -> Result<Opt
         None => node.normal_writers_from_histories(),
     }
     Ok(Some(node))
+}
+
+/// Reads the run list and environment of runs without policies. Returns `None` if they are damaged, because the next such run
+/// can be given them again.
+fn without_policies(kept: &Value) -> Option<WithoutPolicies> {
+    let run_list = RunList::from_json(kept.get("run_list")?).ok()?;
+    let chef_environment = kept.get("chef_environment")?.as_str()?.to_owned();
+    Some(WithoutPolicies { run_list, chef_environment })
 }
 
 /// Returns the node as JSON for the state directory, with its layers, histories and writers.
@@ -135,6 +149,10 @@ pub fn node_to_save(node: &NodeObject, filters: &SavedFilters) -> Result<Value, 
         if !node.assigned_policies().is_empty() {
             let all = node.assigned_policies().iter().map(|policy| Value::from(policy.to_string()));
             object.insert(ASSIGNED_POLICIES.into(), all.collect());
+        }
+        if let Some(kept) = node.without_policies() {
+            let kept = json!({ "run_list": kept.run_list.to_json(), "chef_environment": kept.chef_environment });
+            object.insert(WITHOUT_POLICIES.into(), kept);
         }
         if !node.layers().is_empty() {
             object.insert(LAYERS.into(), node.layers().to_json());

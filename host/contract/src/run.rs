@@ -14,6 +14,7 @@ mod paying;
 mod progress;
 mod reads;
 mod record;
+mod remarks;
 mod reporting;
 mod sensitive_messages;
 mod table;

@@ -121,7 +121,7 @@ impl UnseenRecipe {
 pub(crate) fn add_to(mut block: Block, unseen: &[UnseenRecipe]) -> Block {
     for recipe in unseen {
         let reads = if recipe.read { ". Its text asks for" } else { "" };
-        let heading = format!("Not seen in policy {}: {}{reads}:", recipe.policy, recipe.heading());
+        let heading = format!("In policy {}, wrun did not see {}{reads}:", recipe.policy, recipe.heading());
         block = block.line(Tone::Warning, heading);
         block = recipe.lines().into_iter().fold(block, |block, line| block.line(Tone::Plain, format!("  {line}")));
     }
@@ -161,7 +161,7 @@ mod tests {
             ..recipe()
         };
         let text = shown(many);
-        let begin = "x\nNot seen in policy web: the rest of recipe web::default, which ended at web/recipes/default.rb:2. \
+        let begin = "x\nIn policy web, wrun did not see the rest of recipe web::default, which ended at web/recipes/default.rb:2. \
                      Its text asks for:\n  packages \"p0\\u{1b}\"  (web/recipes/default.rb:0)\n";
         assert!(text.starts_with(begin), "{text}");
         let end = "\"p29\\u{1b}\"  (web/recipes/default.rb:29)\n  and 2 more\n  2 more places compute what they ask for\n  \
@@ -191,7 +191,7 @@ mod tests {
         let rust = UnseenRecipe { read: false, ended_at: None, ..recipe() };
         assert_eq!(
             shown(rust),
-            "x\nNot seen in policy web: the rest of recipe web::default:\n  wrun cannot read its source: run again after granting"
+            "x\nIn policy web, wrun did not see the rest of recipe web::default:\n  wrun cannot read its source: run again after granting"
         );
     }
 }

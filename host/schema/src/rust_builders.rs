@@ -75,9 +75,23 @@ fn write_type(text: &mut String, resource: &'static ResourceType) {
     methods(resource).for_each(|property| write_property(text, property));
     text.push_str("    }\n    actions {\n");
     for action in resource.actions.iter().copied().chain([NOTHING]) {
+        if let Some(other) = other_name(resource, action.name) {
+            text.push_str(&format!("        #[doc(alias = \"action_{other}\")]\n"));
+        }
         text.push_str(&format!("        action_{name} {name:?} {:?};\n", action.doc, name = action.name));
     }
     text.push_str("    }\n}\n");
+}
+
+/// Returns the other usual name of an action, if the type does not have an action of that name. The compiler suggests the
+/// action to an author who writes the other name.
+fn other_name(resource: &ResourceType, action: &str) -> Option<&'static str> {
+    let other = match action {
+        "delete" => "remove",
+        "remove" => "delete",
+        _ => return None,
+    };
+    resource.actions.iter().all(|known| known.name != other).then_some(other)
 }
 
 fn write_property(text: &mut String, property: &Property) {

@@ -203,6 +203,14 @@ impl StateDirectory {
         runs::record(&self.folder, id)
     }
 
+    /// Returns the note of a run that has begun (`started.json`), or `None` if the run has left a record or no note.
+    ///
+    /// # Errors
+    /// The file cannot be read or is damaged.
+    pub fn started(&self, id: &RunId) -> Result<Option<Value>, StateError> {
+        runs::started(&self.folder, id)
+    }
+
     /// Returns some keys of a run's record, without parsing the rest. Returns `None` if the run does not have a record.
     ///
     /// # Errors

@@ -25,6 +25,9 @@ const SURVEY_FOLDER: &str = "surveys";
 const RECORD: &str = "run.json";
 const ERROR: &str = "error.json";
 
+/// The note of a run that has begun. The record replaces it.
+const STARTED: &str = "started.json";
+
 /// A run's name: the moment it began (UTC, to the millisecond) and four random bytes, `20261121T124950.123Z-9f3c01ab`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RunId(String);
@@ -136,12 +139,20 @@ impl RunFolder {
         &self.id
     }
 
+    /// Notes that the run has begun (`started.json`), until its record is saved.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn save_started(&self, started: &impl Serialize) -> Result<(), StateError> {
+        self.save(STARTED, started).map(drop)
+    }
+
     /// Saves the record of the run (`run.json`), and replaces an earlier one.
     ///
     /// # Errors
     /// The file cannot be written.
     pub fn save_record(&self, record: &impl Serialize) -> Result<(), StateError> {
-        self.save(RECORD, record)
+        self.save(RECORD, record)?.remove(STARTED)
     }
 
     /// Saves the error of the run (`error.json`).
@@ -149,19 +160,20 @@ impl RunFolder {
     /// # Errors
     /// The file cannot be written.
     pub fn save_error(&self, error: &Value) -> Result<(), StateError> {
-        self.save(ERROR, error)
+        self.save(ERROR, error).map(drop)
     }
 
-    /// Saves a file of the record. It may be lost in a power cut, because it is only history, and waiting for the disk would
+    /// Saves a file of the record, and returns the run's folder. It may be lost in a power cut, because it is only history, and waiting for the disk would
     /// double the time of a short run.
-    fn save(&self, file: &str, value: &impl Serialize) -> Result<(), StateError> {
+    fn save(&self, file: &str, value: &impl Serialize) -> Result<Folder, StateError> {
         self.state.check_free(file)?;
         let folder = self.state.make(self.below)?.make(self.id.as_str())?;
         folder.replace_by(file, Survives::Kill, |out| {
             // The JSON is on one line, because programs read it, and white space would be a third of it.
             serde_json::to_writer(&mut *out, value)?;
             out.write_all(b"\n")
-        })
+        })?;
+        Ok(folder)
     }
 }
 
@@ -196,6 +208,11 @@ pub(crate) fn record(state: &Folder, id: &RunId) -> Result<Option<Value>, StateE
         }
     }
     Ok(None)
+}
+
+/// The note of a run that has begun and has no record yet. `None`: no run of that name left one.
+pub(crate) fn started(state: &Folder, id: &RunId) -> Result<Option<Value>, StateError> {
+    read_file(state, FOLDER, id, STARTED, |bytes| serde_json::from_slice(bytes))
 }
 
 /// Some keys of a run's record. `None`: no run has that name.
@@ -250,11 +267,21 @@ fn read_record(
     id: &RunId,
     read: impl FnOnce(&[u8]) -> serde_json::Result<Value>,
 ) -> Result<Option<Value>, StateError> {
+    read_file(state, below, id, RECORD, read)
+}
+
+fn read_file(
+    state: &Folder,
+    below: &str,
+    id: &RunId,
+    file: &str,
+    read: impl FnOnce(&[u8]) -> serde_json::Result<Value>,
+) -> Result<Option<Value>, StateError> {
     let Some(folder) = state.open(below)? else { return Ok(None) };
     let Some(folder) = folder.open(id.as_str())? else { return Ok(None) };
-    let Some(bytes) = folder.read(RECORD)? else { return Ok(None) };
+    let Some(bytes) = folder.read(file)? else { return Ok(None) };
     read(&bytes).map(Some).map_err(|error| StateError::Malformed {
-        path: folder.path_of(RECORD),
+        path: folder.path_of(file),
         line: error.line(),
         reason: error.to_string(),
     })

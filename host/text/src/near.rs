@@ -7,14 +7,18 @@
 /// names.
 const MAXIMUM_COMPARED_CHARACTERS: usize = 64;
 
-/// Returns the candidate that is most similar to a name, or `None` if more than a third of its characters differ. Of equally
+/// Returns the candidate that is most similar to a name, or `None` if more than a third of its characters differ. Of a name with
+/// one or two characters, fewer than half may differ. Of equally
 /// similar candidates it returns the first in alphabetical order, so that the result never depends on the order of tables.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let most = (name.chars().count() / 3).clamp(1, 4);
     candidates
         .into_iter()
         .map(|candidate| (distance(name, candidate), candidate))
-        .filter(|(distance, _)| *distance <= most)
+        .filter(|(distance, candidate)| {
+            let longest = name.chars().count().max(candidate.chars().count());
+            *distance <= most && (*distance == 0 || distance * 2 < longest)
+        })
         .min()
         .map(|(_, candidate)| candidate)
 }
@@ -82,6 +86,8 @@ mod tests {
         check("Mode", Some("mode"));
         check("colour", None);
         check("", None);
+        assert_eq!(nearest("x", ["y", "xy"]), None, "nothing is left of the name");
+        assert_eq!((nearest("id", ["ip"]), nearest("id", ["ids"])), (None, Some("ids")));
         check(&"x".repeat(1_000_000), None);
         assert_eq!(did_you_mean("onwer", ["owner"]).as_deref(), Some("did you mean `owner`?"));
     }

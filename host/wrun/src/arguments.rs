@@ -42,8 +42,8 @@ pub(crate) use objects::{
     RoleCommand, RoleRunListCommand, RolesPlace,
 };
 pub(crate) use policy::{
-    BuildArguments, DevArguments, ExportArguments, InstallArguments, LockDiffArguments, NewArguments, PolicyCommand,
-    ShowPolicyArguments, TestArguments, TestServerArguments, UpdateArguments,
+    BuildArguments, DevArguments, ExportArguments, InstallArguments, ListPoliciesArguments, LockDiffArguments,
+    NewArguments, PolicyCommand, ShowPolicyArguments, TestArguments, TestServerArguments, UpdateArguments,
 };
 pub(crate) use repository::{
     AddTeamArguments, CleanArguments, InitArguments, KeysCommand, PromoteArguments, PushArchiveArguments,

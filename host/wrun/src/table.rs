@@ -18,6 +18,8 @@ pub(crate) struct Table {
     rows: Vec<(Tone, Vec<String>)>,
     /// Columns that are aligned right.
     numbers: &'static [usize],
+    /// Whether all cells of a column begin below each other, also where the lines become too long for the terminal.
+    is_straight: bool,
 }
 
 impl Table {
@@ -30,6 +32,12 @@ impl Table {
         Self { numbers, ..self }
     }
 
+    /// Aligns the columns in every row, also if the rows are too long for the terminal. The last cell of a row with fewer cells
+    /// than others is a sentence, and does not widen its column.
+    pub(crate) fn straight(self) -> Self {
+        Self { is_straight: true, ..self }
+    }
+
     /// Adds a row. It may have fewer cells than other rows.
     pub(crate) fn row<Cell: AsRef<str>>(&mut self, tone: Tone, cells: impl IntoIterator<Item = Cell>) {
         self.rows.push((tone, cells.into_iter().map(|cell| escape_line(cell.as_ref())).collect()));
@@ -38,6 +46,9 @@ impl Table {
     /// Returns each row as one line of text. `room`: the width of the terminal in columns. `None`: the output is not a
     /// terminal.
     pub(crate) fn lines(&self, room: Option<usize>) -> Vec<(Tone, String)> {
+        if self.is_straight {
+            return self.lines_of(usize::MAX);
+        }
         let room = room.unwrap_or(usize::MAX);
         let too_long =
             |lines: &Vec<(Tone, String)>| lines.iter().filter(|(_, line)| display_width(line) > room).count();
@@ -59,13 +70,16 @@ impl Table {
 
     fn lines_of(&self, widest: usize) -> Vec<(Tone, String)> {
         let columns = self.rows.iter().map(|(_, cells)| cells.len()).max().unwrap_or(0);
-        let widths: Vec<usize> = (0..columns).map(|column| self.width(column, widest)).collect();
+        let is_sentence = |column: usize, cells: &[String]| {
+            self.is_straight && column > 0 && column + 1 == cells.len() && cells.len() < columns
+        };
+        let width = |column: usize| {
+            let rows = self.rows.iter().filter(|(_, cells)| !is_sentence(column, cells));
+            let widths = rows.filter_map(|(_, cells)| cells.get(column)).map(|cell| display_width(cell));
+            widths.filter(|width| *width <= widest).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..columns).map(width).collect();
         self.rows.iter().map(|(tone, cells)| (*tone, self.line(cells, &widths))).collect()
-    }
-
-    fn width(&self, column: usize, widest: usize) -> usize {
-        let cells = self.rows.iter().filter_map(|(_, cells)| cells.get(column));
-        cells.map(|cell| display_width(cell)).filter(|width| *width <= widest).max().unwrap_or(0)
     }
 
     fn line(&self, cells: &[String], widths: &[usize]) -> String {
@@ -80,6 +94,18 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn straight_columns_stay_below_each_other_in_long_rows() {
+        let mut table = Table::new().straight();
+        table.row(Tone::Plain, ["a", "ok", "web"]);
+        table.row(Tone::Plain, ["b", &"x".repeat(41), "mail"]);
+        table.row(Tone::Warning, ["c", &"a sentence ".repeat(9)]);
+        let lines: Vec<_> = table.lines(Some(40)).into_iter().map(|(_, line)| line).collect();
+        assert_eq!(lines[0], format!("a  ok{}  web", " ".repeat(39)));
+        assert_eq!(lines[1], format!("b  {}  mail", "x".repeat(41)));
+        assert!(!table.fits(Some(40)) && table.fits(Some(50)));
+    }
 
     #[test]
     fn columns_stand_below_each_other_whatever_is_in_them() {

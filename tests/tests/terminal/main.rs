@@ -352,7 +352,7 @@ fn commands_do_not_have_descriptors_that_wrun_inherited() {
 }
 
 #[test]
-fn a_run_that_goes_on_is_listed_without_a_record() {
+fn a_run_that_goes_on_is_listed_and_shown_without_a_record() {
     let place = Place::new("execute 'cat /srv/pipe'\n");
     let listed = |more: &[&str]| place.program.run(&[&["run", "list"], more].concat()).unwrap().expect_code(0).unwrap();
     let mut terminal = place.terminal(80, &[]);
@@ -360,7 +360,10 @@ fn a_run_that_goes_on_is_listed_without_a_record() {
     let rows = listed(&[]).stdout;
     assert!(rows.lines().count() == 1 && rows.contains("  running  ") && rows.contains("  process "), "{rows}");
     let json: serde_json::Value = serde_json::from_str(&listed(&["-F", "json"]).stdout).unwrap();
-    assert!(json["runs"][0]["running"] == true && json["runs"][0]["outcome"].is_null(), "{json}");
+    assert!(json["runs"][0]["running"] == true && json["runs"][0]["outcome"] == "running", "{json}");
+    assert!(rows.contains("  solo\n"), "{rows}");
+    let shown = place.program.run(&["run", "show"]).unwrap().expect_code(0).unwrap().stdout;
+    assert!(shown.contains("\n  running: process ") && shown.contains("\n  policies: solo\n"), "{shown}");
     place.release();
     assert_eq!(terminal.end().unwrap().code(), Some(0));
     let after = listed(&[]).stdout;

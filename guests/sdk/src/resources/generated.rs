@@ -18,6 +18,7 @@ resource! {
     actions {
         action_install "install" "Adds the program to the choices.";
         action_set "set" "Chooses the program.";
+        #[doc(alias = "action_delete")]
         action_remove "remove" "Removes the program from the choices.";
         action_auto "auto" "Lets the rank decide.";
         action_refresh "refresh" "Makes the links anew.";
@@ -46,6 +47,7 @@ resource! {
     actions {
         action_install "install" "Installs the package; with a version, exactly that one.";
         action_upgrade "upgrade" "Installs the package or brings it to the newest version.";
+        #[doc(alias = "action_delete")]
         action_remove "remove" "Removes the package and leaves its configuration.";
         action_purge "purge" "Removes the package and its configuration.";
         action_reconfig "reconfig" "Configures the package again from its response file.";
@@ -68,6 +70,7 @@ resource! {
     }
     actions {
         action_add "add" "Writes the preference's file.";
+        #[doc(alias = "action_delete")]
         action_remove "remove" "Removes the preference's file.";
         action_nothing "nothing" "Does nothing until a notification asks for another action.";
     }
@@ -96,6 +99,7 @@ resource! {
     }
     actions {
         action_add "add" "Writes the source's file, installs its key and refreshes the index.";
+        #[doc(alias = "action_delete")]
         action_remove "remove" "Removes the source's file.";
         action_nothing "nothing" "Does nothing until a notification asks for another action.";
     }
@@ -218,6 +222,7 @@ resource! {
     }
     actions {
         action_create "create" "Creates the file, or corrects what differs.";
+        #[doc(alias = "action_remove")]
         action_delete "delete" "Removes the file.";
         action_touch "touch" "Creates the file if it is missing, and sets its times to now.";
         action_create_if_missing "create_if_missing" "Creates the file if it does not exist; an existing one is left alone.";
@@ -248,6 +253,7 @@ resource! {
     }
     actions {
         action_create "create" "Enters the job, or corrects it.";
+        #[doc(alias = "action_remove")]
         action_delete "delete" "Removes the job from the crontab.";
         action_nothing "nothing" "Does nothing until a notification asks for another action.";
     }
@@ -296,6 +302,7 @@ resource! {
     actions {
         action_create "create" "Writes the file, or corrects what differs.";
         action_create_if_missing "create_if_missing" "Writes the file if it does not exist.";
+        #[doc(alias = "action_remove")]
         action_delete "delete" "Removes the file.";
         action_nothing "nothing" "Does nothing until a notification asks for another action.";
     }
@@ -345,6 +352,7 @@ resource! {
     }
     actions {
         action_create "create" "Creates the directory, or corrects its owner, group and mode.";
+        #[doc(alias = "action_remove")]
         action_delete "delete" "Removes the directory.";
         action_nothing "nothing" "Does nothing until a notification asks for another action.";
     }
@@ -369,6 +377,7 @@ resource! {
     actions {
         action_install "install" "Installs the package; with a version, exactly that one.";
         action_upgrade "upgrade" "Installs the package or brings it to the newest version.";
+        #[doc(alias = "action_delete")]
         action_remove "remove" "Removes the package and leaves its configuration.";
         action_purge "purge" "Removes the package and its configuration.";
         action_reconfig "reconfig" "Configures the package again from its response file.";
@@ -398,6 +407,7 @@ resource! {
     actions {
         action_install "install" "Installs the package; with a version, exactly that one.";
         action_upgrade "upgrade" "Installs the package or brings it to the newest version.";
+        #[doc(alias = "action_delete")]
         action_remove "remove" "Removes the package and leaves its configuration.";
         action_purge "purge" "Removes the package and its configuration.";
         action_reconfig "reconfig" "Configures the package again from its response file.";
@@ -456,6 +466,7 @@ resource! {
     }
     actions {
         action_create "create" "Creates the file, or corrects what differs.";
+        #[doc(alias = "action_remove")]
         action_delete "delete" "Removes the file.";
         action_touch "touch" "Creates the file if it is missing, and sets its times to now.";
         action_create_if_missing "create_if_missing" "Creates the file if it does not exist; an existing one is left alone.";
@@ -511,6 +522,7 @@ resource! {
     }
     actions {
         action_create "create" "Creates the group, or corrects what differs.";
+        #[doc(alias = "action_delete")]
         action_remove "remove" "Removes the group.";
         action_modify "modify" "Corrects an existing group; it is an error if it does not exist.";
         action_manage "manage" "Corrects the group if there is one.";
@@ -568,6 +580,7 @@ resource! {
         action_patch "patch" "Sends PATCH with the message.";
         action_put "put" "Sends PUT with the message.";
         action_post "post" "Sends POST with the message.";
+        #[doc(alias = "action_remove")]
         action_delete "delete" "Sends DELETE.";
         action_head "head" "Sends HEAD.";
         action_options "options" "Sends OPTIONS.";
@@ -642,6 +655,7 @@ resource! {
     }
     actions {
         action_create "create" "Creates the link, or points it elsewhere.";
+        #[doc(alias = "action_remove")]
         action_delete "delete" "Removes the link, never what it points to.";
         action_nothing "nothing" "Does nothing until a notification asks for another action.";
     }
@@ -670,6 +684,7 @@ resource! {
     }
     actions {
         action_create "create" "Creates the user, or corrects what differs.";
+        #[doc(alias = "action_delete")]
         action_remove "remove" "Removes the user.";
         action_modify "modify" "Corrects an existing user; it is an error if it does not exist.";
         action_manage "manage" "Corrects the user if there is one.";
@@ -778,6 +793,7 @@ resource! {
     }
     actions {
         action_create "create" "Writes the hint.";
+        #[doc(alias = "action_remove")]
         action_delete "delete" "Removes the hint.";
         action_nothing "nothing" "Does nothing until a notification asks for another action.";
     }
@@ -995,6 +1011,7 @@ resource! {
     actions {
         action_install "install" "Installs the package; with a version, exactly that one.";
         action_upgrade "upgrade" "Installs the package or brings it to the newest version.";
+        #[doc(alias = "action_delete")]
         action_remove "remove" "Removes the package and leaves its configuration.";
         action_purge "purge" "Removes the package and its configuration.";
         action_reconfig "reconfig" "Configures the package again from its response file.";
@@ -1103,6 +1120,7 @@ resource! {
     }
     actions {
         action_create "create" "Creates the directory and its files, or corrects what differs.";
+        #[doc(alias = "action_remove")]
         action_delete "delete" "Removes the directory.";
         action_create_if_missing "create_if_missing" "Creates what is missing; existing files are left alone.";
         action_nothing "nothing" "Does nothing until a notification asks for another action.";
@@ -1142,6 +1160,7 @@ resource! {
     }
     actions {
         action_create "create" "Creates the file, or corrects what differs.";
+        #[doc(alias = "action_remove")]
         action_delete "delete" "Removes the file.";
         action_touch "touch" "Creates the file if it is missing, and sets its times to now.";
         action_create_if_missing "create_if_missing" "Creates the file if it does not exist; an existing one is left alone.";
@@ -1166,6 +1185,7 @@ resource! {
     actions {
         action_install "install" "Installs the package.";
         action_upgrade "upgrade" "Installs the package or brings it to this version.";
+        #[doc(alias = "action_delete")]
         action_remove "remove" "Removes the package.";
         action_nothing "nothing" "Does nothing until a notification asks for another action.";
     }
@@ -1339,6 +1359,7 @@ resource! {
     }
     actions {
         action_create "create" "Makes the file and uses it.";
+        #[doc(alias = "action_delete")]
         action_remove "remove" "Uses the file no more and removes it.";
         action_nothing "nothing" "Does nothing until a notification asks for another action.";
     }
@@ -1358,6 +1379,7 @@ resource! {
     }
     actions {
         action_apply "apply" "Sets the value and writes the file.";
+        #[doc(alias = "action_delete")]
         action_remove "remove" "Removes the file; the value in use stays.";
         action_nothing "nothing" "Does nothing until a notification asks for another action.";
     }
@@ -1377,6 +1399,7 @@ resource! {
     }
     actions {
         action_create "create" "Writes the unit file, or corrects it.";
+        #[doc(alias = "action_remove")]
         action_delete "delete" "Removes the unit file.";
         action_preset "preset" "Enables or disables the unit as the distribution's presets say.";
         action_revert "revert" "Goes back to the distribution's version of the unit.";
@@ -1420,6 +1443,7 @@ resource! {
     }
     actions {
         action_create "create" "Creates the file, or corrects what differs.";
+        #[doc(alias = "action_remove")]
         action_delete "delete" "Removes the file.";
         action_touch "touch" "Creates the file if it is missing, and sets its times to now.";
         action_create_if_missing "create_if_missing" "Creates the file if it does not exist; an existing one is left alone.";
@@ -1464,6 +1488,7 @@ resource! {
     }
     actions {
         action_create "create" "Creates the user, or corrects what differs.";
+        #[doc(alias = "action_delete")]
         action_remove "remove" "Removes the user.";
         action_modify "modify" "Corrects an existing user; it is an error if it does not exist.";
         action_manage "manage" "Corrects the user if there is one.";
@@ -1520,6 +1545,7 @@ resource! {
     }
     actions {
         action_create "create" "Writes the file, or corrects it.";
+        #[doc(alias = "action_remove")]
         action_delete "delete" "Removes the file of limits.";
         action_nothing "nothing" "Does nothing until a notification asks for another action.";
     }
@@ -1545,6 +1571,7 @@ resource! {
     actions {
         action_install "install" "Installs the package; with a version, exactly that one.";
         action_upgrade "upgrade" "Installs the package or brings it to the newest version.";
+        #[doc(alias = "action_delete")]
         action_remove "remove" "Removes the package and leaves its configuration.";
         action_purge "purge" "Removes the package and its configuration.";
         action_lock "lock" "Keeps the package at its version.";

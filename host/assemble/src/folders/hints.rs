@@ -54,7 +54,11 @@ pub(super) fn remembered(name: &str, node: &str, hint: &str) -> String {
     )
 }
 
-/// Returns the hint with a near name, or with one of the same letters in another order.
+/// The fewest letters of a shortened name.
+const MIN_SHORTENED: usize = 3;
+
+/// Returns the hint with a near name, with one of the same letters in another order, or with the only one that begins so, such
+/// as `production` for `prod`.
 fn near<'n>(missing: &str, known: impl Iterator<Item = &'n str> + Clone) -> String {
     let letters = |name: &str| {
         let mut letters: Vec<char> = name.chars().collect();
@@ -62,7 +66,10 @@ fn near<'n>(missing: &str, known: impl Iterator<Item = &'n str> + Clone) -> Stri
         letters
     };
     let same_letters = || known.clone().find(|name| name.len() == missing.len() && letters(name) == letters(missing));
-    let name = nearest(missing, known.clone()).or_else(same_letters);
+    let is_longer = |name: &&str| missing.chars().count() >= MIN_SHORTENED && name.starts_with(missing);
+    let longer =
+        || Some(known.clone().filter(is_longer)).and_then(|mut all| all.next().filter(|_| all.next().is_none()));
+    let name = nearest(missing, known.clone()).or_else(same_letters).or_else(longer);
     name.map(|name| format!("did you mean {name:?}? ")).unwrap_or_default()
 }
 

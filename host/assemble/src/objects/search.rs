@@ -1,7 +1,9 @@
 //! Searches nodes, roles, environments and data bags. It uses the same parser as the guests' `search`.
 
 use super::{ObjectStore, ObjectsError, Shelf};
-use crate::saved_node::{ASSIGNED_POLICIES, CHANGES, HISTORIES, LAYERS, NORMAL_WRITERS, node_to_save};
+use crate::saved_node::{
+    ASSIGNED_POLICIES, CHANGES, HISTORIES, LAYERS, NORMAL_WRITERS, WITHOUT_POLICIES, node_to_save,
+};
 use crate::store::{NodeStore, StoreError};
 use node::saved_filter::SavedFilters;
 use node::search::{Query, widened};
@@ -71,7 +73,7 @@ fn nodes(store: Option<&dyn NodeStore>) -> Result<Vec<(String, Value)>, SearchEr
         let node = store.node(&name)?;
         let mut saved = node_to_save(&node, &SavedFilters::default()).map_err(StoreError::from)?;
         if let Some(object) = saved.as_object_mut() {
-            for key in [HISTORIES, NORMAL_WRITERS, CHANGES, LAYERS, ASSIGNED_POLICIES] {
+            for key in [HISTORIES, NORMAL_WRITERS, CHANGES, LAYERS, ASSIGNED_POLICIES, WITHOUT_POLICIES] {
                 object.shift_remove(key);
             }
         }

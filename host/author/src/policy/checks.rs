@@ -10,7 +10,7 @@ use node::run_list::split_recipe;
 use serde::Deserialize;
 use text::nearest;
 
-use super::sources::{Kind, custom_types, references};
+use super::sources::{Kind, custom_types, references, silent_calls};
 use super::toml_file::MAX_FILE;
 use super::{AuthorError, PolicyFolder};
 use artifact::Language;
@@ -87,6 +87,27 @@ impl PolicyFolder {
             }
         }
         Ok(later)
+    }
+
+    /// Returns a sentence for each call in the policy's own code that is always false in a sandbox, such as `Path::exists`.
+    pub fn silent_calls(&self) -> Vec<String> {
+        let mut sentences = Vec::new();
+        for member in &self.workspace.crates {
+            let below = format!("{}/", member.name);
+            let own = self.files.iter().filter_map(|(path, content)| Some((path.strip_prefix(&below)?, content)));
+            for (path, content) in own.filter(|(path, _)| path.starts_with("src/") && path.ends_with(".rs")) {
+                let file = member.path.join(path);
+                let calls = silent_calls(&String::from_utf8_lossy(content)).into_iter();
+                sentences.extend(calls.map(|(method, line)| {
+                    format!(
+                        "{}:{line}: `{method}()` of a path is always false in a policy, which has no files of its own; \
+                         `wrun_sdk::machine::exists` looks at the machine",
+                        file.display()
+                    )
+                }));
+            }
+        }
+        sentences
     }
 
     /// Checks what the component says about itself.

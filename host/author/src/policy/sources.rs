@@ -72,6 +72,29 @@ pub(super) fn custom_types(code: &str) -> Vec<(String, usize)> {
     found
 }
 
+/// Methods of `std::path::Path` that are false where a program has no files, without an error.
+const SILENT: [&str; 4] = ["exists", "is_file", "is_dir", "is_symlink"];
+
+/// The calls of `exists()` and the like in Rust code that names `Path`, with their lines from 1. Tests at the end of the code
+/// run on the author's machine, and do not count.
+pub(super) fn silent_calls(code: &str) -> Vec<(String, usize)> {
+    let tokens = tokens(code);
+    let word = |at: usize| match tokens.get(at) {
+        Some((Token::Word(word), _)) => word.as_str(),
+        _ => "",
+    };
+    let names_paths = (0..tokens.len()).any(|at| matches!(word(at), "Path" | "PathBuf"));
+    let is_test = |at: &usize| word(*at) == "cfg" && word(*at + 2) == "test";
+    let end = (0..tokens.len()).find(is_test).unwrap_or(tokens.len());
+    let calls = tokens.get(..end).unwrap_or_default().windows(4).filter_map(|call| match call {
+        [(Token::Sign('.'), _), (Token::Word(method), line), (Token::Sign('('), _), (Token::Sign(')'), _)] => {
+            SILENT.contains(&method.as_str()).then(|| (method.clone(), *line))
+        }
+        _ => None,
+    });
+    if names_paths { calls.collect() } else { Vec::new() }
+}
+
 /// The source of a resource, from the tokens after its function's name.
 fn declared(tokens: &[(Token, usize)], kind: Kind) -> Option<Reference> {
     let (arguments, mut rest) = call(tokens)?;
@@ -248,6 +271,19 @@ mod tests {
         check("cookbook_file(format!(\"{x}/y\")).source(r#\"y\"#).build()", &[(File, "y", 1)]);
         check("cookbook_file(\"/etc/a\").variables(json!({\"a\": [1, (2)]})).declare()", &[(File, "a", 1)]);
         check("let c = 'x'; let q = '\\''; let l: &'static str; template(\"/a\").declare()", &[(Template, "a.j2", 1)]);
+    }
+
+    #[test]
+    fn calls_that_are_silently_false_are_found() {
+        let calls = |code: &str| {
+            silent_calls(code).into_iter().map(|(name, line)| format!("{name}:{line}")).collect::<Vec<_>>()
+        };
+        let code = "use std::path::Path;\nfn a() { Path::new(\"/x\").exists() || p.is_dir() }\n// Path::new(x).exists()\n\
+                    #[cfg(test)]\nmod tests { fn b() { Path::new(\"/y\").is_file(); } }";
+        assert_eq!(calls(code), ["exists:2", "is_dir:2"]);
+        for fine in ["thing.exists()", "machine::exists(path) // Path", "use std::path::Path; set.exists(1)"] {
+            assert!(calls(fine).is_empty(), "{fine}");
+        }
     }
 
     #[test]

@@ -58,6 +58,7 @@ impl Run {
             // The guest may announce a type of this name later. This resource keeps the built-in type.
             declaration.guest_id = BUILTIN_OF_GUEST;
         }
+        let remark = self.remark_on_mode(&declaration);
         self.check(&mut declaration)?;
         self.suppress_shown(&mut declaration);
         // The mask of an action applies to everything inside it.
@@ -81,14 +82,20 @@ impl Run {
                 return Err(failure);
             }
         }
+        if let Some(remark) = remark {
+            self.log(LogLevel::Warn, &remark);
+        }
         let Some(there) = self.contexts.get_mut(context as usize).filter(|_| !detached) else { return Ok(id) };
-        there.by_key.insert(key, id);
+        let before = there.by_key.insert(Arc::clone(&key), id);
         match &mut there.insert_at {
             Some(at) if *at <= there.resources.len() => {
                 there.resources.insert(*at, id);
                 *at += 1;
             }
             _ => there.resources.push(id),
+        }
+        if let Some(before) = before {
+            self.note_repetition(context, &key, before, id);
         }
         Ok(id)
     }

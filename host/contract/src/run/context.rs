@@ -37,6 +37,8 @@ pub struct Context {
     pub(crate) nesting: u32,
     pub(crate) resources: Vec<ResourceId>,
     pub(crate) by_key: HashMap<Arc<str>, ResourceId>,
+    /// Keys that several different resources of one recipe have.
+    pub(super) repeated: HashSet<Arc<str>>,
     /// The notifications, grouped by sender in the order of first occurrence.
     pub(crate) groups: Vec<Group>,
     pub(crate) group_of: HashMap<String, usize>,

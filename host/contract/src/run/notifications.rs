@@ -90,13 +90,16 @@ impl Run {
         let Some(context) = self.contexts.get(context_id as usize) else { return Ok(()) };
         let Some(group) = context.group_of.get(&*own.key).copied() else { return Ok(()) };
         let Some(own_group) = context.groups.get(group) else { return Ok(()) };
-        let mut found = Vec::new();
+        let (mut found, mut remarks) = (Vec::new(), Vec::new());
         for timing in [Timing::Before, Timing::Immediate, Timing::Delayed] {
             for at in own_group.at(timing).iter().copied() {
                 let Some(note) = own_group.notes.get(at) else { continue };
                 let ResourceRef::Key(target) = &note.target else { continue };
                 match self.find(context_id, target) {
-                    Some(receiver) => found.push((at, receiver)),
+                    Some(receiver) => {
+                        remarks.extend(self.remark_on_receiver(context_id, &own.key, receiver));
+                        found.push((at, receiver));
+                    }
                     None if self.finds_several(context_id, target) => {
                         return Err(too_many(&own.key, &self.place(&own.declaration.origin), target));
                     }
@@ -108,6 +111,7 @@ impl Run {
                 }
             }
         }
+        remarks.iter().for_each(|remark| self.log(crate::LogLevel::Warn, remark));
         let Some(context) = self.contexts.get_mut(context_id as usize) else { return Ok(()) };
         for (at, receiver) in found {
             let note = context.groups.get_mut(group).and_then(|own_group| own_group.notes.get_mut(at));
@@ -122,7 +126,7 @@ impl Run {
     }
 
     /// Returns the failure of a notification with an undeclared receiver, at the place of its sender. Its hint is the most
-    /// similar declared key.
+    /// similar key that is declared in the context or in an enclosing one.
     pub fn no_receiver(
         &self,
         context: super::ContextId,
@@ -131,7 +135,10 @@ impl Run {
         target: &str,
         action: &str,
     ) -> Failure {
-        let declared = self.contexts.get(context as usize).into_iter().flat_map(|context| &context.resources);
+        let enclosing =
+            |context: &&super::Context| context.parent.and_then(|parent| self.contexts.get(parent as usize));
+        let contexts = std::iter::successors(self.contexts.get(context as usize), enclosing);
+        let declared = contexts.flat_map(|context| &context.resources);
         let known = declared.take(MAX_COMPARED).filter_map(|id| self.known(*id).ok());
         let hint = text::did_you_mean(target, known.map(|resource| &*resource.key));
         // A bare type means the resource of this type without a name.

@@ -90,12 +90,24 @@ pub struct NodeObject {
     layers: Layers,
     /// The policies that an operator assigned.
     assigned_policies: Vec<PolicyInGroup>,
+    /// The run list and environment that the node had before its last run ran policies.
+    without_policies: Option<WithoutPolicies>,
     /// The number of the last deferred change that has been applied. An operator's change is deferred while a run is under
     /// way.
     applied_changes: u64,
     run: CurrentRun,
     /// Whether the saved parts are unchanged since [`NodeObject::mark_saved`].
     is_saved: bool,
+}
+
+/// The run list and environment of a node without policies. They are kept while the node runs policies, for a later run
+/// without policies.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WithoutPolicies {
+    /// The node's own run list.
+    pub run_list: RunList,
+    /// The node's own environment.
+    pub chef_environment: String,
 }
 
 /// The parts of the attributes that a policy may read, as functions that return the readable part.
@@ -143,6 +155,7 @@ impl NodeObject {
             histories: Histories::default(),
             layers: Layers::default(),
             assigned_policies: Vec::new(),
+            without_policies: None,
             applied_changes: 0,
             run: CurrentRun::default(),
             is_saved: false,
@@ -193,6 +206,25 @@ impl NodeObject {
     pub fn set_run_list(&mut self, run_list: RunList) {
         self.is_saved = false;
         self.run_list = run_list.without_repeats();
+    }
+
+    /// Returns the run list and environment of a run without policies, if the last run ran policies.
+    pub fn without_policies(&self) -> Option<&WithoutPolicies> {
+        self.without_policies.as_ref()
+    }
+
+    /// Sets the run list and environment of a run without policies.
+    pub fn set_without_policies(&mut self, kept: Option<WithoutPolicies>) {
+        self.without_policies = kept;
+    }
+
+    /// Gives the node the run list and environment that it had before its last run ran policies, for a run without policies.
+    pub fn recall_without_policies(&mut self) {
+        if let Some(kept) = self.without_policies.take() {
+            self.is_saved = false;
+            self.run_list = kept.run_list;
+            self.chef_environment = kept.chef_environment;
+        }
     }
 
     /// The node's layers of environment files, in order.
@@ -339,8 +371,16 @@ impl NodeObject {
         let history = Arc::new(history);
         self.histories.put(start.name.as_deref(), Arc::clone(&history));
         self.run.histories.push(history);
+        let had_own = self.records.iter().all(|known| known.name.is_none());
         records::put(&mut self.records, record);
         if start.name.is_some() {
+            if had_own && (!self.run_list.is_empty() || self.chef_environment != DEFAULT_ENVIRONMENT) {
+                self.without_policies = Some(WithoutPolicies {
+                    run_list: std::mem::take(&mut self.run_list),
+                    chef_environment: self.chef_environment.clone(),
+                });
+                self.is_saved = false;
+            }
             let environment = self.common_group().unwrap_or(DEFAULT_ENVIRONMENT).to_owned();
             self.is_saved &= self.run_list.is_empty() && self.chef_environment == environment;
             self.run_list = RunList::default();

@@ -136,6 +136,7 @@ impl NodeObject {
             histories: Histories::default(),
             layers: Layers::default(),
             assigned_policies: Vec::new(),
+            without_policies: None,
             applied_changes: 0,
             run: CurrentRun::default(),
             is_saved: false,

@@ -34,6 +34,24 @@ fn a_run_with_policies_replaces_what_chef_had_saved() {
 }
 
 #[test]
+fn a_run_with_policies_keeps_the_nodes_own_run_list_and_environment() {
+    let own = json!({"name": "n", "run_list": ["recipe[a]"], "chef_environment": "dev"});
+    let mut node = NodeObject::from_saved_json(&own).unwrap();
+    run(&mut node, &[], json!({}));
+    run(&mut node, &[], json!({}));
+    assert_eq!(saved(&node)["chef_environment"], json!("production"));
+    let kept = node.without_policies().unwrap();
+    assert_eq!((kept.run_list.to_strings(), kept.chef_environment.as_str()), (vec!["recipe[a]".to_owned()], "dev"));
+    node.recall_without_policies();
+    assert_eq!((node.run_list().to_strings(), node.chef_environment()), (vec!["recipe[a]".to_owned()], "dev"));
+    assert_eq!(node.without_policies(), None);
+    // A node that only ever had policies has nothing to keep.
+    let mut node = NodeObject::new("n").unwrap();
+    run(&mut node, &[], json!({}));
+    assert_eq!(node.without_policies(), None);
+}
+
+#[test]
 fn what_is_wrong_with_a_saved_node_is_said() {
     #[track_caller]
     fn check(json: Value, expect: &str) {

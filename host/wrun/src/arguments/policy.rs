@@ -37,6 +37,8 @@ pub(crate) enum PolicyCommand {
     Export(ExportArguments),
     /// Show what differs between two locks of a policy
     Diff(LockDiffArguments),
+    /// List the policies whose artifacts are in the folder `policies` of the settings
+    List(ListPoliciesArguments),
     /// Show what an artifact or a policy group holds, and whether the grants give it what it needs
     Show(ShowPolicyArguments),
     /// Build a policy and show what it would change, again whenever one of its files changes
@@ -201,11 +203,25 @@ pub(crate) struct DevArguments {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ListPoliciesArguments {
+    /// Directory of the policies' artifacts, NAME.wasm each [default: /etc/wrun/policies]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) policies: Option<PathBuf>,
+    /// Output format: doc or json
+    #[arg(short = 'F', long, value_name = "FORMAT", default_value = "doc")]
+    pub(crate) format: View,
+    /// File of settings [default: /etc/wrun/wrun.toml]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 #[command(
     after_help = "wrun policy show core                 the artifact of an installed policy; core.wasm is a file\n\
                         wrun policy show --group prod         what the group runs of this folder's policy, elsewhere of all;\n\
                                                              --policy names one\n\
-                        wrun policy show                      what every group runs"
+                        wrun policy show                      what every group runs; without a repository: the list of\n\
+                                                             installed policies"
 )]
 pub(crate) struct ShowPolicyArguments {
     /// The name of a policy whose artifact is in the folder `policies` of the settings, else the file of an artifact

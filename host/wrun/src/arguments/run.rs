@@ -33,6 +33,9 @@ pub(crate) struct ShowRunArguments {
     /// The run's identifier, or the first characters of it [default: the newest run]
     #[arg(value_name = "RUN")]
     pub(crate) run: Option<String>,
+    /// Show the newest run, as without an identifier
+    #[arg(long, conflicts_with = "run")]
+    pub(crate) last: bool,
     /// Show resources that did not change too
     #[arg(long)]
     pub(crate) all: bool,
@@ -51,6 +54,9 @@ pub(crate) struct DiffArguments {
     /// The newer run's identifier, or the first characters of it [default: the newest run]
     #[arg(value_name = "TO", requires = "from")]
     pub(crate) to: Option<String>,
+    /// Compare the newest run with the one before it, as without identifiers
+    #[arg(long, conflicts_with = "from")]
+    pub(crate) last: bool,
     /// Output format: doc or json
     #[arg(short = 'F', long, value_name = "FORMAT", default_value = "doc")]
     pub(crate) format: View,

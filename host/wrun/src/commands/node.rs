@@ -14,7 +14,9 @@ use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::{Format, Settings, View};
 use anyhow::{Context as _, bail};
-use assemble::{ASSIGNED_POLICIES, CHANGES, HISTORIES, LAYERS, NORMAL_WRITERS, Records, node_to_save};
+use assemble::{
+    ASSIGNED_POLICIES, CHANGES, HISTORIES, LAYERS, NORMAL_WRITERS, Records, WITHOUT_POLICIES, node_to_save,
+};
 use contract::dotted_path;
 use node::layers::Layers;
 use node::object::NodeObject;
@@ -77,6 +79,9 @@ fn show_all(common: &Common, format: Format, printer: Printer) -> anyhow::Result
         }
         if let Some(assigned) = object.shift_remove(ASSIGNED_POLICIES) {
             object.insert("assigned_policies".to_owned(), assigned);
+        }
+        if let Some(kept) = object.shift_remove(WITHOUT_POLICIES) {
+            object.insert("without_policies".to_owned(), kept);
         }
         if let Some(layers) = object.shift_remove(LAYERS) {
             object.insert("layers".to_owned(), Layers::from_json(layers)?.summary());

@@ -5,6 +5,7 @@ mod cookbooks;
 mod describe;
 mod dev;
 mod import;
+mod list;
 mod lock;
 mod new;
 mod push;
@@ -34,6 +35,7 @@ pub(crate) fn run(command: PolicyCommand, printer: &Printer) -> anyhow::Result<E
         PolicyCommand::Clean(arguments) => release::clean(&arguments, *printer),
         PolicyCommand::Export(arguments) => lock::export_policy(arguments, *printer),
         PolicyCommand::Diff(arguments) => lock::diff_policy(&arguments, *printer),
+        PolicyCommand::List(arguments) => list::run(&arguments, *printer),
         PolicyCommand::Show(arguments) => show::run(&arguments, *printer),
         PolicyCommand::Dev(arguments) => dev::run(&arguments, *printer),
         PolicyCommand::Test(arguments) => test::run(&arguments, *printer),

@@ -1,10 +1,11 @@
 //! Completions for arguments that name saved objects: the arguments and the names that are offered.
 
 use crate::program::program;
-use crate::settings::{Layer, NodeName};
+use crate::settings::{Color, Format, Layer, Level, NodeName, View};
 use assemble::{Named, is_plain_word, saved_names};
 use clap::{Arg, ValueHint};
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter as _};
+use std::any::TypeId;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
@@ -28,6 +29,8 @@ enum Offer {
     Paths,
     PoliciesOrPaths,
     RunsOrPaths,
+    /// The words that the argument accepts.
+    Words(&'static [&'static str]),
 }
 
 /// Arguments of a command's subcommands, by their identifiers. The first match counts. `*` means all other commands.
@@ -90,7 +93,20 @@ fn offer_below(command: clap::Command, path: &str) -> clap::Command {
 
 fn offered(path: &str, argument: &Arg) -> Option<Offer> {
     let is_path = matches!(argument.get_value_hint(), ValueHint::AnyPath | ValueHint::FilePath | ValueHint::DirPath);
-    saved(path, argument.get_id().as_str()).or(is_path.then_some(Offer::Paths))
+    let saved = saved(path, argument.get_id().as_str()).or(is_path.then_some(Offer::Paths));
+    saved.or_else(|| words(argument).map(Offer::Words))
+}
+
+/// Returns the words of an argument that accepts a few words only, such as `--format`.
+fn words(argument: &Arg) -> Option<&'static [&'static str]> {
+    let all = [
+        (TypeId::of::<Format>(), Format::WORDS),
+        (TypeId::of::<View>(), View::WORDS),
+        (TypeId::of::<Level>(), Level::WORDS),
+        (TypeId::of::<Color>(), Color::WORDS),
+    ];
+    let parser = argument.get_value_parser().type_id();
+    all.into_iter().find(|(kind, _)| parser == *kind).map(|(_, words)| words)
 }
 
 /// The saved things that an argument names.
@@ -149,6 +165,7 @@ fn names(offer: Offer, typed_name: &str, words: &[String]) -> Vec<String> {
         Offer::Groups => Named::Groups,
         Offer::Runs | Offer::RunsOrPaths => Named::Runs,
         Offer::Attributes => Named::Attributes { typed: typed_name.to_owned() },
+        Offer::Words(words) => return words.iter().map(|word| (*word).to_owned()).collect(),
         Offer::Types => return schema::reference::all().map(|found| found.name.to_owned()).collect(),
         Offer::Paths => return vec![],
     };

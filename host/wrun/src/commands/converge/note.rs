@@ -2,6 +2,7 @@
 //! run.
 
 use agent::{FailedPolicy, Note};
+use assemble::AssembleError;
 use converge::{PolicyOutcome, RunReport};
 use state::{AgentFile, StateDirectory, StateError};
 use std::path::Path;
@@ -14,7 +15,8 @@ pub(super) fn begun(state_dir: &Path, run_id: &str) {
 
 /// Notes why no run began.
 pub(super) fn not_begun(state_dir: &Path, error: &anyhow::Error) {
-    keep(state_dir, Note { error: Some(format!("{error:#}")), ..Note::default() });
+    let holder = error.downcast_ref::<AssembleError>().and_then(AssembleError::holder).map(ToString::to_string);
+    keep(state_dir, Note { error: Some(format!("{error:#}")), holder, ..Note::default() });
 }
 
 /// Notes that the run was skipped, and the earlier run that made it unnecessary.

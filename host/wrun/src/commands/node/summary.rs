@@ -5,7 +5,7 @@ use crate::table::Table;
 use serde_json::Value;
 
 /// The rows: their labels, and where the values are in the node.
-const ROWS: [(&str, &str); 10] = [
+const ROWS: [(&str, &str); 12] = [
     ("Node name", "/name"),
     ("Policies", "/assigned_policies"),
     ("Policies of the last run", "/policy_name"),
@@ -14,6 +14,8 @@ const ROWS: [(&str, &str); 10] = [
     ("FQDN", "/automatic/fqdn"),
     ("IP", "/automatic/ipaddress"),
     ("Run list", "/run_list"),
+    ("Run list without policies", "/without_policies/run_list"),
+    ("Environment without policies", "/without_policies/chef_environment"),
     ("Recipes", "/automatic/recipes"),
     ("Tags", "/normal/tags"),
 ];

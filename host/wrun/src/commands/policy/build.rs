@@ -146,7 +146,7 @@ pub(super) fn build_policy(policy: &PolicyFolder, options: &Options<'_>, printer
     let artifact = policy.build(options, &mut compiler)?;
     if artifact.manifest().has_own_code() {
         policy.check_component(&describe::component(&settings, &artifact)?)?;
-        for text in policy.unnamed_needs(&artifact) {
+        for text in policy.silent_calls().into_iter().chain(policy.unnamed_needs(&artifact)) {
             printer.note(Tone::Warning, &escape_line(&format!("warning: {text}")));
         }
     }

@@ -3,7 +3,7 @@
 use super::lock::here;
 use super::release::{locked_policy, released};
 use crate::arguments::ShowPolicyArguments;
-use crate::commands::repository::as_publisher;
+use crate::commands::repository::{as_publisher, own_places};
 use crate::exit::Exit;
 use crate::printer::{Hinted, Printer, Tone};
 use crate::settings::{Layer, View};
@@ -11,6 +11,7 @@ use crate::table::Table;
 use artifact::Artifact;
 use artifact::{Language, Manifest, Runtime};
 use assemble::GrantsFiles;
+use author::release::ReleaseError;
 use contract::Stop;
 use grants::{CheckedNeed, Grants, NeedAnswer};
 use repository::Release;
@@ -37,6 +38,9 @@ pub(super) fn run(arguments: &ShowPolicyArguments, printer: Printer) -> anyhow::
             }
             None => return groups(arguments, printer),
         },
+        (None, None) if has_no_repository(arguments)? => {
+            return super::list::list(&settings.run.policies, arguments.format, printer);
+        }
         (None, None) => return groups(arguments, printer),
     };
     let manifest = artifact.manifest();
@@ -90,6 +94,14 @@ fn artifact_in(folder: &Path) -> Option<String> {
     let whole = std::path::absolute(folder).ok()?;
     let artifact = folder.join(whole.file_name()?).with_added_extension("wasm");
     artifact.is_file().then(|| artifact.display().to_string())
+}
+
+/// Tells whether no repository is named, neither by the arguments nor by an earlier command.
+fn has_no_repository(arguments: &ShowPolicyArguments) -> anyhow::Result<bool> {
+    if arguments.policy.is_some() || arguments.repository.repository.is_some() {
+        return Ok(false);
+    }
+    Ok(matches!(own_places()?.repository(None), Err(ReleaseError::NoRepository)))
 }
 
 /// Returns the named policy, or the policy of this folder. Returns `None` if the folder has no policy.

@@ -11,8 +11,8 @@ use text::escape_line;
 pub(super) fn run(arguments: &DiffArguments, printer: Printer) -> anyhow::Result<Exit> {
     let settings = crate::commands::settings(arguments.common.config.as_deref(), arguments.common.layer())?;
     let records = Records::find(&settings.run)?;
-    let from = records.choose(arguments.from.as_deref(), 1)?;
-    let to = records.choose(arguments.to.as_deref(), 0)?;
+    let from = records.choose_finished(arguments.from.as_deref(), 1)?;
+    let to = records.choose_finished(arguments.to.as_deref(), 0)?;
     let (older, newer) = (from.finished()?, to.finished()?);
     let difference = Difference::between(&older, &newer);
     if arguments.format == View::Json {

@@ -4,19 +4,57 @@ use crate::arguments::ShowRunArguments;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::View;
-use assemble::Records;
+use assemble::{Records, RunState, Started};
 use report::{Record, RecordedPolicy, hidden_reads, recap, sentence, shortened, status};
-use serde_json::Value;
+use serde_json::{Value, json};
 use text::{counted, escape, escape_line};
 
 pub(super) fn run(arguments: &ShowRunArguments, printer: Printer) -> anyhow::Result<Exit> {
     let settings = crate::commands::settings(arguments.common.config.as_deref(), arguments.common.layer())?;
-    let record = Records::find(&settings.run)?.choose(arguments.run.as_deref(), 0)?.finished()?;
+    let records = Records::find(&settings.run)?;
+    let run = records.choose(arguments.run.as_deref(), 0)?;
+    let (started, word) = match run.state()? {
+        RunState::Finished(record) => return finished(&record, arguments, printer),
+        RunState::Running(started) => (started, "running"),
+        RunState::Died(started) => (started, "died"),
+    };
+    unfinished(run.id.as_str(), started.as_ref(), word, arguments.format, printer)
+}
+
+/// Shows a run that is under way, or whose process died: what it noted when it began.
+fn unfinished(id: &str, started: Option<&Started>, word: &str, format: View, printer: Printer) -> anyhow::Result<Exit> {
+    if format == View::Json {
+        let known = started.map_or_else(|| json!({ "run_id": id, "outcome": word }), |started| started.json(word));
+        printer.json(&serde_json::to_string_pretty(&known)?);
+        return Ok(Exit::Done);
+    }
+    let node = started.map(|started| format!(" on {}", started.node_name)).unwrap_or_default();
+    printer.line(Tone::Heading, &escape_line(&format!("Run {id}{node}")));
+    let began = started.map(|started| (started, jiff::Timestamp::from_second(started.start_time).unwrap_or_default()));
+    let process = began.map(|(started, began)| format!("process {}, began {began}: {}", started.pid, started.command));
+    let process = process.map(|process| format!(": {process}")).unwrap_or_default();
+    let tone = if word == "died" { Tone::Error } else { Tone::Plain };
+    printer.prose(tone, &escape_line(&format!("  {word}{process}")));
+    if let Some(started) = started {
+        printer.prose(Tone::Plain, &escape_line(&format!("  policies: {}", started.shown_policies())));
+    }
+    let note = match word {
+        "died" => {
+            "the process was killed or the machine lost its power, so nothing else is recorded; the next run does what is left to do"
+        }
+        _ => "the run is recorded when it ends",
+    };
+    printer.note(Tone::Quiet, note);
+    Ok(Exit::Done)
+}
+
+/// Shows a run that left its record.
+fn finished(record: &Record, arguments: &ShowRunArguments, printer: Printer) -> anyhow::Result<Exit> {
     if arguments.format == View::Json {
         printer.json(&serde_json::to_string_pretty(record.json())?);
         return Ok(Exit::Done);
     }
-    heading(&record, printer);
+    heading(record, printer);
     for policy in record.policies() {
         of_policy(policy, &record.json()["releases"], record.is_dry(), arguments.all, printer);
         if record.is_interrupted() && !arguments.all {
