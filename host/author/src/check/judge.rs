@@ -93,10 +93,14 @@ impl<'a> Brought<'a> {
 
     /// Whether a constant, or one that it lies in, is defined by a cookbook.
     fn constant(&self, name: &str) -> bool {
-        let inside = |defined: &&str| {
-            *defined == name || defined.starts_with(&format!("{name}::")) || defined.ends_with(&format!("::{name}"))
+        let [at_start, inside, at_end] = [format!("{name}::"), format!("::{name}::"), format!("::{name}")];
+        let has_it = |defined: &&str| {
+            *defined == name
+                || defined.starts_with(&at_start)
+                || defined.contains(&inside)
+                || defined.ends_with(&at_end)
         };
-        self.constants.iter().any(inside)
+        self.constants.iter().any(has_it)
     }
 }
 
