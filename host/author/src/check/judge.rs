@@ -159,7 +159,7 @@ pub(super) fn judge(gathered: &Gathered, all: &[Gathered], beside: Beside<'_>, s
         gathered,
         brought: Brought::of(gathered),
         declared: notifications::Declared::of(gathered, all, is_part),
-        attributes: Attributes::of(gathered, all, beside.automatic(), &scope.attributes),
+        attributes: Attributes::of(gathered, all, beside.automatic(), scope),
         variables: Variables::of(gathered, all),
         beside,
         expects_dependencies: scope.expects_dependencies,
