@@ -187,3 +187,38 @@ fn attack_a_suggestion_starts_no_init_script() {
     assert!(suggestion.stdout.contains("services = [\"app\"]"), "{}", suggestion.text());
     assert!(!root.exists("/srv/ran"));
 }
+
+/// The end of a run, a suggestion and `grants allow` name the same entries with the same reasons.
+#[test]
+fn the_same_entries_are_named_everywhere() {
+    let recipe = "file '/etc/motd'\nfile '/etc/site.conf'\nservice('site') { action :start }\n\
+                  execute 'date'\nexecute 'site-tool reload'\nexecute 'echo a | cat'\n";
+    let (bench, root) = (Bench::with(recipe), Root::new().unwrap());
+    root.write_program("/etc/init.d/site", "#!/bin/sh\n").unwrap();
+    let machine = root.machine(Network::Own).unwrap();
+    let configuration = "\"/etc/site.conf\" is configuration, and the policy also has services or commands as root";
+    let unknown = "\"site-tool reload\" runs as root, and wrun does not know what it does: read all of it";
+    let run = bench.wrun(&machine, &["converge"], &["--why-run", "--grants", &bench.grants]).expect_code(1).unwrap();
+    let suggested = bench.wrun(&machine, &["grants", "suggest"], &[]);
+    for text in [&run.stdout, &suggested.stdout] {
+        let joined = text.lines().map(|line| line.trim().trim_start_matches("# ")).collect::<Vec<_>>().join(" ");
+        for said in [configuration, unknown, PIPE] {
+            assert!(joined.contains(said), "{said}\n{text}");
+        }
+        assert!(!joined.contains("motd\" is") && !joined.contains("\"date\" runs"), "{text}");
+        let named = |word: &str| text.matches(&format!("# {word}: ")).count();
+        assert_eq!((named("Opens a lot"), named("Not known")), (2, 1), "{text}");
+    }
+    let written = bench.allow(&["--yes"]).expect_code(1).unwrap();
+    let headings = ["2 entries open a lot:\n", "1 entry is a command that wrun does not know:\n"];
+    for said in headings.into_iter().chain([configuration, unknown, PIPE]) {
+        let said = said.trim_start_matches("\"/etc/site.conf\" ");
+        assert!(written.stderr.contains(said), "{said}\n{}", written.text());
+    }
+    let text = fs::read_to_string(&bench.grants).unwrap();
+    assert!(
+        text.contains("paths = [\"/etc/motd\"]") && text.contains("\"date\"") && text.contains("\"site\""),
+        "{text}"
+    );
+    assert!(!text.contains("site.conf") && !text.contains("site-tool"), "{text}");
+}

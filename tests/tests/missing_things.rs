@@ -235,3 +235,47 @@ fn a_build_warns_of_a_cookbook_that_another_one_brings() {
         assert!(built.stderr.contains(&expected), "{expected}\n{}", built.stderr);
     }
 }
+
+#[test]
+fn a_misspelt_path_is_answered_with_what_is_missing_and_a_near_name() {
+    let program = Program::new().unwrap();
+    for (path, text) in [
+        ("cookbooks/web/metadata.rb", "name 'web'\n"),
+        ("roles/web.json", "{\"name\": \"web\"}"),
+        ("node.json", "{}"),
+        ("settings.toml", ""),
+        ("base.wasm", ""),
+        ("grants.toml", ""),
+        ("shop/policy.toml", ""),
+    ] {
+        let path = program.configuration().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let run = ["converge", "-N", "n1", "--run-list", "web", "--allow-all"];
+    let all: [(&[&str], &[&str], &str, &str); 13] = [
+        (&run, &["--cookbooks", "@cookbook"], "cookbook", "cookbooks"),
+        (&run, &["--cookbooks", "@cookbook/web"], "cookbook", "cookbooks"),
+        (&run, &["--cookbooks", "@cookbooks", "--roles", "@rols"], "rols", "roles"),
+        (&run, &["--cookbooks", "@cookbooks", "--environments", "@rols"], "rols", "roles"),
+        (&run, &["--cookbooks", "@cookbooks", "--json-attributes", "@nod.json"], "nod.json", "node.json"),
+        (&run, &["--cookbooks", "@cookbooks", "--config", "@setings.toml"], "setings.toml", "settings.toml"),
+        (&run[..5], &["--cookbooks", "@cookbooks", "--grants", "@grant.toml"], "grant.toml", "grants.toml"),
+        (&["policy", "build"], &["@shp"], "shp", "shop"),
+        (&["policy", "show"], &["@bse.wasm"], "bse.wasm", "base.wasm"),
+        (&["policy", "import"], &["@shp"], "shp", "shop"),
+        (&["cookbook", "check"], &["@cookbooks/wbe"], "wbe", "web"),
+        (&["cookbook", "check"], &["@cookbooks/web", "--cookbooks", "@cookbook"], "cookbook", "cookbooks"),
+        (&["cookbook", "check"], &["@cookbooks/web", "--roles", "@rols"], "rols", "roles"),
+    ];
+    for (command, more, missing, near) in all {
+        let place = |name: &str| program.configuration().join(name).display().to_string();
+        let more = more.iter().map(|word| word.strip_prefix('@').map_or((*word).to_owned(), place));
+        let words: Vec<String> = command.iter().map(|word| (*word).to_owned()).chain(more).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let said = program.run(&words).unwrap().expect_code(43).unwrap().stderr;
+        let named = said.contains(&format!("there is no {missing} in [CONFIGURATION]"));
+        assert!(named && said.contains(&format!("; did you mean `{near}`?")), "{words:?}\n{said}");
+        assert!(!said.contains("os error") && !said.contains("entity not found"), "{said}");
+    }
+}

@@ -86,7 +86,10 @@ impl Artifact {
     /// # Errors
     /// It cannot be read, is not an artifact, is damaged, or is for another contract.
     pub fn open(path: &Path) -> Result<Self, ArtifactError> {
-        let failed = |source| ArtifactError::Read { path: path.to_owned(), source };
+        let failed = |source| {
+            let source = plain_files::explained(path, source);
+            ArtifactError::Read { path: path.to_owned(), source }
+        };
         Self::from_file(path, plain_files::open(path).map_err(failed)?)
     }
 

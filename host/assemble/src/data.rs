@@ -58,7 +58,10 @@ pub(crate) fn secrets(settings: &Settings) -> Result<BagSecrets, AssembleError> 
 /// Reads one secret without its line break, as Chef does.
 pub(crate) fn secret(path: &Path) -> Result<Secret, AssembleError> {
     let what = "the secret for encrypted data bag items";
-    let failed = |source| AssembleError::Read { what, path: path.to_owned(), source };
+    let failed = |source| {
+        let source = plain_files::explained(path, source);
+        AssembleError::Read { what, path: path.to_owned(), source }
+    };
     let text = std::fs::read_to_string(path).map_err(failed)?;
     let secret = text.trim().as_bytes().to_vec();
     match secret.is_empty() {

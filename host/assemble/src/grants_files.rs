@@ -23,10 +23,12 @@ const WRITABLE: u32 = 0o022;
 #[derive(Debug, thiserror::Error)]
 pub enum GrantsFilesError {
     /// The file that was named does not exist.
-    #[error("the grants file {} does not exist; `wrun grants suggest --write FILE` makes one", path.display())]
+    #[error("the grants file {} does not exist: {missing}; `wrun grants suggest --write FILE` makes one", path.display())]
     Missing {
         /// The path of the file, as the settings or the command line give it.
         path: PathBuf,
+        /// A clause about the part of the path that is missing.
+        missing: String,
     },
     /// A file or the folder beside it cannot be read.
     #[error("the grants {} cannot be read", path.display())]
@@ -81,7 +83,10 @@ impl GrantsFiles {
         let mut files = Vec::new();
         match read(main) {
             Ok(Some(text)) => files.push((main.display().to_string(), text)),
-            Ok(None) if named => return Err(GrantsFilesError::Missing { path: main.to_owned() }),
+            Ok(None) if named => {
+                let missing = plain_files::missing_part(main).unwrap_or_else(|| "it is not there".to_owned());
+                return Err(GrantsFilesError::Missing { path: main.to_owned(), missing });
+            }
             Ok(None) => {}
             Err(error) => return Err(error),
         }

@@ -147,7 +147,7 @@ fn json_attributes(path: &Path) -> Result<JsonAttributes, AssembleError> {
     let text = std::fs::read_to_string(path).map_err(|source| AssembleError::Read {
         what: "the attributes file",
         path: owned(),
-        source,
+        source: plain_files::explained(path, source),
     })?;
     let value = parse_written_json(&text).map_err(|why| AssembleError::JsonAttributes { path: owned(), why })?;
     JsonAttributes::from_json(value).map_err(|source| AssembleError::Attributes { path: owned(), source })

@@ -164,8 +164,10 @@ fn wrong_input_is_an_error_before_anything_is_made() {
     assert_eq!(
         named,
         format!(
-            "the grants file {} does not exist; `wrun grants suggest --write FILE` makes one",
-            node.settings.grants.display()
+            "the grants file {} does not exist: there is no {} in {}; `wrun grants suggest --write FILE` makes one",
+            node.settings.grants.display(),
+            node.settings.grants.file_name().unwrap().display(),
+            node.settings.grants.parent().unwrap().display()
         )
     );
     let list = refused(&Request { override_run_lists: vec!["db=recipe[a]".into()], ..real() });

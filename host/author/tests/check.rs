@@ -257,7 +257,7 @@ fn what_is_no_cookbook_is_refused_before_anything_is_read() {
     let one = |path: PathBuf| Subject::one(&path, &[]).map(drop).unwrap_err().to_string();
     assert!(one(at("gone")).starts_with("there is no cookbook at "));
     assert!(one(at("notes")).ends_with("is not a cookbook: it has neither metadata.rb nor metadata.json"));
-    assert!(one(folder.path().to_owned()).ends_with("; to check all that it holds, use --all --cookbooks DIR"));
+    assert!(one(at("web/recipes")).contains("; it lies in the cookbook "));
     let all = |path: PathBuf| Subject::all(&[path]).map(drop).unwrap_err().to_string();
     assert!(all(at("web")).ends_with("is a cookbook: name the directory above it"));
     assert!(all(at("notes")).starts_with("no cookbook was found in "));

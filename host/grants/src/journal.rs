@@ -7,6 +7,7 @@ use crate::denied::{Denied, is_plain, literal_entry, quoted};
 use crate::edit::Addition;
 use crate::file::json_of;
 use crate::plain_names::PlainNames;
+use crate::policy::{SENSITIVE, SENSITIVE_HINT};
 use crate::risk::{Assessed, ElevatedAccounts};
 use crate::tidy;
 use serde::{Deserialize, Serialize};
@@ -134,6 +135,22 @@ impl Denial {
         // The asked thing may have been shortened here.
         let deed = self.message.strip_suffix(&self.asked).unwrap_or(&self.message);
         text.contains(&format!("{deed}`{}", self.asked))
+    }
+
+    /// Returns a remark about the entry that would allow it, if the denial does not have that entry.
+    pub fn remark(&self) -> Option<&'static str> {
+        match &self.value {
+            None if self.asked == SENSITIVE => Some(SENSITIVE_HINT),
+            None => Some("no new entry would allow it"),
+            Some(_) => None,
+        }
+    }
+
+    /// Returns the resource and the place that asked, in parentheses after two spaces; empty if neither is known.
+    pub fn asked_by(&self) -> String {
+        let Some(by) = &self.by else { return String::new() };
+        let parts: Vec<_> = by.resource().into_iter().chain(by.place()).collect();
+        if parts.is_empty() { String::new() } else { format!("  ({})", parts.join(", ")) }
     }
 }
 
@@ -299,17 +316,11 @@ impl Journal {
         let pages = self.pages();
         let wanted: Vec<_> =
             pages.asked.iter().map(|(policy, asked)| (policy, asked.wanted(sensitive), &asked.others)).collect();
-        let grants: Vec<_> = wanted
-            .iter()
-            .map(|(policy, wanted, others)| {
-                let mut all = wanted.clone();
-                for (key, values) in *others {
-                    all.entry(key.clone()).or_default().extend(values.iter().cloned());
-                }
-                tidy::grants_of(policy, &all)
-            })
-            .collect();
-        let assessed = Assessed::of(&grants, elevated);
+        // The reasons of the entries are those with which they are added to a file, without the comments about other actions.
+        let own: Vec<_> = wanted.iter().map(|(policy, wanted, _)| tidy::grants_of(policy, wanted)).collect();
+        let all = wanted.iter().map(|(policy, wanted, others)| tidy::grants_of(policy, &tidy::merged(wanted, others)));
+        let all: Vec<_> = all.collect();
+        let assessed = [&own, &all].map(|grants| Assessed::of(grants, elevated));
         let tables = wanted.iter().map(|(policy, wanted, others)| tidy::table(policy, wanted, others, &assessed));
         tables.filter(|table| !table.is_empty()).collect::<Vec<_>>().join("\n")
     }
@@ -387,12 +398,14 @@ impl Journal {
 
     pub(crate) fn deny(&self, denied: &Denied, secret: bool) {
         let mut pages = self.pages();
-        let shown = if secret { "[sensitive]" } else { denied.asked.as_str() };
+        let shown = if secret { SENSITIVE } else { denied.asked.as_str() };
         let asked: String = shown.chars().take(MAX_SHOWN).collect();
         let value = denied.value.clone().filter(|value| !secret && value.len() <= MAX_VALUE);
         let key = denied.capability.key();
-        let is_same = |one: &Denial| one.key == key && one.asked == asked && one.value == value;
         let asker = pages.asker.as_ref().map(|asker| (asker.0)());
+        // The texts of secret ones are the same, so they are told apart by what asked.
+        let is_same =
+            |one: &Denial| one.key == key && one.asked == asked && one.value == value && (!secret || one.by == asker);
         let own = pages.denied.get(&denied.policy);
         let (count, taken) = own.map_or((0, 0), |own| (own.at.len(), own.bytes));
         let mut known = own.into_iter().flat_map(|own| own.at.iter().copied());

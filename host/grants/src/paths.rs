@@ -1,12 +1,12 @@
 //! Checks of paths: managing, reading, whole trees, set-id bits, and the files of `cron_d` jobs.
 
-use crate::denied::{Capability, Denied};
+use crate::denied::{Capability, Denied, literal_entry};
 use crate::pattern::{Asked, Pattern};
 use crate::policy::PolicyGrants;
 use crate::privileged::{self, Standing};
 use crate::proofs::{GrantedMode, GrantedName, GrantedPath, GrantedService, GrantedTree, ReadablePath};
 use crate::reach;
-use crate::rules::Verdict;
+use crate::rules::{Rule, Verdict};
 use crate::signs::literal_pattern;
 use text::toml_string;
 
@@ -74,7 +74,19 @@ impl PolicyGrants {
     /// As [`manage_path`](Self::manage_path); or the rule does not cover everything below the directory, another rule refuses
     /// a path there, or a privileged path is there.
     pub fn manage_tree(&self, path: &str) -> Result<GrantedTree, Denied> {
-        let _root_of_tree = self.manage_path(path)?;
+        let rules = self.list(Capability::Paths);
+        let refuses_below = |rule: &&Rule| {
+            let Pattern::Path(pattern) = &rule.pattern else { return false };
+            !rule.allow && pattern.may_match_below(path)
+        };
+        let refusing = rules.iter().find(refuses_below);
+        // One entry allows the directory and its content, so without any rule one denial is recorded for both.
+        let is_unheard = !self.everything
+            && refusing.is_none()
+            && matches!(rules.decide(self.as_path(path), || self.is_privileged(path)), Verdict::Unheard);
+        if !is_unheard {
+            let _directory = self.manage_path(path)?;
+        }
         let below = Some(toml_string(&format!("{}/**", literal_pattern(path.trim_end_matches('/')))));
         let privileged =
             privileged::lies_below(path) || self.meets_own_places(path) || self.touches_anothers_cache(path);
@@ -83,15 +95,15 @@ impl PolicyGrants {
             self.uses(capability.key(), below);
             return Ok(GrantedTree(path.into()));
         }
-        let rules = self.list(Capability::Paths);
-        for rule in rules.iter() {
-            if let Pattern::Path(pattern) = &rule.pattern
-                && !rule.allow
-                && pattern.may_match_below(path)
-            {
-                let reason = format!("{} refuses `{}` below it", self.line(rule.line), rule.text);
-                return Err(self.refuse_with(capability, path, None, Some(reason)));
-            }
+        if let Some(rule) = refusing {
+            let reason = format!("{} refuses `{}` below it", self.line(rule.line), rule.text);
+            return Err(self.refuse_with(capability, path, None, Some(reason)));
+        }
+        if is_unheard {
+            // The policy gets the denial of the directory itself, whose words do not depend on what the path leads to.
+            let of_both = self.refused(self.refuse_with(capability, path, below, None));
+            let of_directory = || self.denial(Capability::Paths, path, Some(literal_entry(path)), None);
+            return of_both.map(|()| GrantedTree(path.into())).map_err(|_| of_directory());
         }
         let covers = rules.iter().any(|rule| {
             let Pattern::Path(pattern) = &rule.pattern else { return false };

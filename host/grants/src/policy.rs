@@ -181,6 +181,9 @@ pub struct PolicyGrants {
 /// The text in the audit log in place of secrets.
 pub(crate) const SENSITIVE: &str = "[sensitive]";
 
+/// The advice about a denial of a sensitive resource.
+pub const SENSITIVE_HINT: &str = "the resource is sensitive: `wrun grants suggest --sensitive` shows the entry";
+
 static NO_RULES: Rules = Rules::NONE;
 
 impl PolicyGrants {

@@ -4,12 +4,13 @@
 
 mod comments;
 mod harmless;
+mod reason;
 mod runners;
 mod together;
 
 pub(crate) use comments::comment;
 pub use comments::risk_comments;
-pub use together::open_together;
+pub use reason::{Reason, RiskClass};
 
 use crate::commands::{ANY, CommandGrant, GrantedLine, WordPattern};
 use crate::denied::Capability;
@@ -20,13 +21,13 @@ use crate::policy::{Grants, PolicyGrants};
 use crate::privileged::{self, is_within};
 use crate::rules::{Rule, Verdict};
 use crate::signs::only_text;
-use harmless::{asks_without_reading, is_harmless};
+use harmless::{acts_on_guarded_service, asks_without_reading, is_harmless};
 use runners::{changes_accounts, runs_others, starts_containers};
-use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 use text::{cut, escape_line};
+use together::{configures, is_configuration, runs_as_root, starts_as_root};
 
 /// Accounts of a machine that are as powerful as root there, in addition to those that are so on every machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -40,7 +41,8 @@ pub struct ElevatedAccounts {
 }
 
 /// Returns the risky entries that a file of grants does not have yet, each with the reason. `all` has the grants of all
-/// files, to know the commands and paths of other policies.
+/// files, to know the commands and paths of other policies. Also risky are entries that open a lot together: new configuration
+/// of a policy with services or commands as root, and new ones of these for a policy that has configuration.
 ///
 /// # Errors
 /// As [`add`](crate::add).
@@ -52,25 +54,23 @@ pub fn risks<'a>(
     elevated: &ElevatedAccounts,
 ) -> Result<Vec<(&'a Addition, Reason)>, GrantsError> {
     let (edited, new) = new_among(text, name, additions)?;
-    let after = Grants::parse(&edited.text, name)?;
+    let (before, after) = (Grants::parse(text, name)?, Grants::parse(&edited.text, name)?);
     let names: BTreeSet<&str> = all.policy_names().chain(after.policy_names()).collect();
     let tables = names.into_iter().map(|policy| {
         let grants = if after.file_of(policy).is_some() { &after } else { all };
         grants.policy(policy, &[])
     });
     let tables: Vec<Arc<PolicyGrants>> = tables.collect();
-    let assessed = Assessed::of(&tables, elevated);
+    let mut assessed = Assessed::of(&tables, elevated);
+    assessed.configuring = before.policy_names().filter(|policy| configures(&before.policy(policy, &[]))).collect();
     let found = additions.iter().zip(new).filter(|(_, is_new)| *is_new);
     Ok(found.filter_map(|(addition, _)| Some((addition, assessed.risk(addition)?))).collect())
 }
 
-/// Why an entry is risky, as the rest of a sentence that begins with the entry.
-pub type Reason = Cow<'static, str>;
-
 const NO_RIGHT: &str = "is not a right, and may take rights away: read it";
 const UNREAD: &str = "is not understood: read it";
 const MAY_CHANGE: &str = "runs as root with a file that the policy may change";
-const MAY_DO_MORE: &str = "runs as root, and may do more than it says: read all of it";
+const UNKNOWN: &str = "runs as root, and wrun does not know what it does: read all of it";
 const MANY: &str = "has a wildcard, and allows all that it matches: name what is meant";
 const OTHER_MAY_CHANGE: &str = "runs as root with a file that another policy may change";
 
@@ -85,6 +85,8 @@ const MAX_DECIDED: usize = 2_000;
 pub(crate) struct Assessed<'g> {
     policies: BTreeMap<&'g str, Policy<'g>>,
     elevated: &'g ElevatedAccounts,
+    /// The policies that could change configuration before the entries to assess.
+    configuring: BTreeSet<&'g str>,
 }
 
 /// The files that one policy may change, and the files that its privileged commands name.
@@ -136,13 +138,27 @@ impl<'g> Assessed<'g> {
     /// Reads the grants of policies, which already include the entries to assess.
     pub(crate) fn of(policies: &'g [Arc<PolicyGrants>], elevated: &'g ElevatedAccounts) -> Self {
         let policy = |grants: &'g Arc<PolicyGrants>| (grants.policy(), Policy::of(grants, elevated));
-        Self { policies: policies.iter().map(policy).collect(), elevated }
+        Self { policies: policies.iter().map(policy).collect(), elevated, configuring: BTreeSet::new() }
     }
 
     /// Returns the reason why an entry is risky, as the rest of a sentence that begins with the entry. Returns `None` for any
     /// other entry.
     pub(crate) fn risk(&self, addition: &Addition) -> Option<Reason> {
         let own = self.policies.get(addition.policy.as_str())?;
+        self.risk_alone(own, addition).or_else(|| self.risk_together(own, addition).map(Reason::from))
+    }
+
+    /// Returns the reason why an entry opens a lot together with others of its policy.
+    fn risk_together(&self, own: &Policy<'_>, addition: &Addition) -> Option<&'static str> {
+        if is_configuration(addition) {
+            return runs_as_root(own.grants, self.elevated).then_some(together::CONFIGURES);
+        }
+        let is_configuring = self.configuring.contains(addition.policy.as_str());
+        (is_configuring && starts_as_root(addition, self.elevated)).then_some(together::RUNS)
+    }
+
+    /// Returns the reason why an entry is risky by itself.
+    fn risk_alone(&self, own: &Policy<'_>, addition: &Addition) -> Option<Reason> {
         if addition.key == Capability::Reboot.key() {
             return Some("lets the policy restart the machine, with all that runs on it".into());
         }
@@ -159,7 +175,7 @@ impl<'g> Assessed<'g> {
         let Some(rule) = rule_of(capability, &addition.value) else { return Some(UNREAD.into()) };
         let is_wide = || !rule.pattern.is_exact() && !is_folder(&rule);
         let reason = self.risk_of_rule(own, capability, &rule, addition).or_else(|| is_wide().then_some(MANY));
-        reason.map(Reason::Borrowed)
+        reason.map(Reason::from)
     }
 
     /// Returns the reason why a rule is risky, apart from its wildcards.
@@ -277,13 +293,16 @@ impl<'g> Assessed<'g> {
                 Some("starts containers as root, which can reach all of the machine")
             }
             GrantedLine::PathSource(words) if is_plain(command) && is_harmless(words) => None,
+            GrantedLine::PathSource(words) if acts_on_guarded_service(words) => {
+                Some("acts as root on a service that is wrun's own, or that the whole machine depends on")
+            }
             GrantedLine::PathSource(_) if let Some(reason) = risk_of_path(command) => return Some(reason),
             GrantedLine::PathSource(words) if words.iter().any(is_open) => {
                 Some("runs as root with arguments of any kind")
             }
-            GrantedLine::PathSource(_) => Some(MAY_DO_MORE),
+            GrantedLine::PathSource(_) => return Some(Reason::unknown(UNKNOWN)),
         };
-        reason.map(Reason::Borrowed)
+        reason.map(Reason::from)
     }
 }
 

@@ -19,13 +19,12 @@ const OF_OTHER_ACTIONS: &str =
     "Only actions of these resources that no recipe asks for now (restart, stop, delete ..) would need:";
 
 /// Returns the table of a policy with these entries; empty if there are none. After them, as comments, it has the entries
-/// that only other actions than the declared ones would need.
-pub(crate) fn table(policy: &str, entries: &Entries, others: &Entries, assessed: &Assessed<'_>) -> String {
-    let own = lines(policy, entries, assessed);
-    let mut all = entries.clone();
-    for (key, values) in others {
-        all.entry(key.clone()).or_default().extend(values.iter().cloned());
-    }
+/// that only other actions than the declared ones would need. `assessed` are the grants of the entries, and those with the
+/// others.
+pub(crate) fn table(policy: &str, entries: &Entries, others: &Entries, assessed: &[Assessed<'_>; 2]) -> String {
+    let [with_own, with_all] = assessed;
+    let own = lines(policy, entries, with_own);
+    let all = merged(entries, others);
     let mut more = Entries::new();
     for (key, values) in others {
         let new = uncovered(key, needed(key, values, &all), entries.get(key));
@@ -33,7 +32,7 @@ pub(crate) fn table(policy: &str, entries: &Entries, others: &Entries, assessed:
             more.insert(key.clone(), new);
         }
     }
-    let more = lines(policy, &more, assessed);
+    let more = lines(policy, &more, with_all);
     if own.is_empty() && more.is_empty() {
         return String::new();
     }
@@ -46,6 +45,15 @@ pub(crate) fn table(policy: &str, entries: &Entries, others: &Entries, assessed:
         }
     }
     text
+}
+
+/// Returns the entries of both.
+pub(crate) fn merged(entries: &Entries, others: &Entries) -> Entries {
+    let mut all = entries.clone();
+    for (key, values) in others {
+        all.entry(key.clone()).or_default().extend(values.iter().cloned());
+    }
+    all
 }
 
 /// Returns the new entries that no known entry of the key covers.

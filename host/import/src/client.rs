@@ -80,7 +80,7 @@ pub fn client_settings(
 ) -> Result<ClientSettings, ImportError> {
     let failed = |path: &Path| {
         let path = path.to_owned();
-        move |source| ImportError::Read { path, source }
+        move |source| ImportError::Read { source: plain_files::explained(&path, source), path }
     };
     let file = std::path::absolute(file).map_err(failed(file))?;
     let folder = file.parent().unwrap_or(Path::new("/")).to_owned();

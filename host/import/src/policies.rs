@@ -11,6 +11,7 @@ use node::object::DEFAULT_ENVIRONMENT;
 use node::run_list::RunList;
 use node::version_constraint::{Version, VersionConstraint, VersionStyle};
 use resolve::expansion::{Expansion, expand};
+use serde_json::Value;
 
 use crate::berksfile::Source;
 use crate::repository::Repository;
@@ -47,7 +48,8 @@ pub(crate) fn policies(
     readers: &impl Readers,
     notes: &mut Vec<Note>,
 ) -> Result<Policies, ImportError> {
-    let subject = Subject::all(&repository.cookbooks).ok();
+    let subject =
+        Subject::all(&repository.cookbooks).ok().map(|subject| subject.with_set_elsewhere(set_by(repository)));
     if subject.is_none() {
         notes.push(Note::problem("cookbooks", "there is no cookbook with metadata"));
     }
@@ -65,6 +67,15 @@ pub(crate) fn policies(
     work.unused()?;
     files.push(work.grants_file(&names)?);
     Ok(Policies { files, names })
+}
+
+/// Returns the attributes that the roles and environments of a repository set.
+fn set_by(repository: &Repository) -> Vec<Value> {
+    let of_roles = repository.roles.values().flat_map(|role| [&role.default_attributes, &role.override_attributes]);
+    let of_environments = repository.environments.values().flat_map(|(_, value)| {
+        ["default_attributes", "override_attributes"].into_iter().filter_map(|level| value.get(level).cloned())
+    });
+    of_roles.cloned().map(Value::Object).chain(of_environments).collect()
 }
 
 impl<R: Readers> Work<'_, R> {

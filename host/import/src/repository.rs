@@ -53,7 +53,7 @@ impl Repository {
 
 /// Reads the repository, and notes unreadable files.
 pub(crate) fn read(folder: &Path, readers: &impl Readers) -> Result<(Repository, Vec<Note>), ImportError> {
-    let failed = |source| ImportError::Read { path: folder.to_owned(), source };
+    let failed = |source| ImportError::Read { path: folder.to_owned(), source: plain_files::explained(folder, source) };
     let held = HeldFolder::open(folder).map_err(failed)?;
     let folder = held.real().to_owned();
     let is_cookbook = ["metadata.rb", "metadata.json"].iter().any(|file| folder.join(file).is_file());

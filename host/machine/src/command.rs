@@ -516,6 +516,6 @@ pub fn check(grants: &PolicyGrants, root: &Root, command: &CommandTest) -> Resul
 /// Returns the denial of a command that no message may show.
 pub fn denied_secretly(grants: &PolicyGrants) -> Raised {
     let policy = grants.policy();
-    Raised::new(ErrorKind::Denied, format!("policy `{policy}` may not run the command of this sensitive resource"))
-        .with_hint("`wrun grants suggest` writes the grant that is needed")
+    Raised::new(ErrorKind::Denied, format!("policy `{policy}` may not run command `[sensitive]`"))
+        .with_hint(grants::SENSITIVE_HINT)
 }

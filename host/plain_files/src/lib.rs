@@ -6,6 +6,7 @@
 //! folder, without following links ([`Folder`]). An author's folder, in which links are allowed as long as they stay in it,
 //! is opened once and read and written through its handle ([`HeldFolder`]).
 
+mod absent;
 mod folder;
 mod held;
 mod own;
@@ -20,6 +21,7 @@ use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
 
+pub use absent::{explained, missing_part};
 pub use folder::{Folder, free_bytes};
 pub use held::HeldFolder;
 pub use own::is_own_user;

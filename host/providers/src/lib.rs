@@ -37,6 +37,7 @@ use contract::{
     Part, Prepared, Property, Providers, Purpose, Raised, SystemError, Wanted,
 };
 use foreseen::Outcomes;
+use grants::PolicyGrants;
 use machine::command::{self, Commands};
 use machine::guest::{Access, GuestMachine, Planned};
 use machine::mask::Mask;
@@ -411,7 +412,7 @@ impl Providers for MachineProviders {
 
     fn guard(&mut self, command: &CommandTest, why_run: bool) -> Result<GuardResult, Raised> {
         let granted = command::check(&self.settings.grants, &self.root, command);
-        let granted = granted.map_err(|raised| hidden_guard(raised, command))?;
+        let granted = granted.map_err(|raised| hidden_guard(raised, command, &self.settings.grants))?;
         let timeout = command.timeout.map(|seconds| Duration::from_secs(seconds.into()));
         let how = command::CommandOptions { timeout, ..command::CommandOptions::default() };
         self.caches.users.refresh(&self.root);
@@ -429,7 +430,7 @@ impl Providers for MachineProviders {
             Ok(outcome) if outcome.code == Some(0) => Ok(GuardResult::True),
             Ok(_) => Ok(GuardResult::False),
             // A command that could not be started or took too long gives no answer: Chef fails the resource.
-            Err(failure) => Err(hidden_guard(failure.into_raised(&launch), command)),
+            Err(failure) => Err(hidden_guard(failure.into_raised(&launch), command, &self.settings.grants)),
         }
     }
 
@@ -446,13 +447,10 @@ impl Providers for MachineProviders {
 }
 
 /// Removes the command and its output from a failed guard's message, if they are secret.
-fn hidden_guard(raised: Raised, command: &CommandTest) -> Raised {
+fn hidden_guard(raised: Raised, command: &CommandTest, grants: &PolicyGrants) -> Raised {
     match command.sensitive {
         false => raised,
-        true if raised.kind == ErrorKind::Denied => {
-            Raised::new(ErrorKind::Denied, "the policy may not run the command of a sensitive guard")
-                .with_hint("`wrun grants suggest` writes the grant that is needed")
-        }
+        true if raised.kind == ErrorKind::Denied => command::denied_secretly(grants),
         true => Raised::new(raised.kind, "the command of a sensitive guard failed; its text and output are not shown"),
     }
 }

@@ -53,9 +53,9 @@ pub fn block(
     };
     let mut block = Block::new(Tone::Warning, format!("{things}:"));
     for denial in denials.iter().take(MAX_LISTED) {
-        block = block.line(Tone::Plain, format!("  policy {} {}{}", denial.policy, denial.message, asked_by(denial)));
+        block = block.line(Tone::Plain, format!("  policy {} {}{}", denial.policy, denial.message, denial.asked_by()));
         let reason = denial.reason.iter().map(String::as_str);
-        block = block.lines(Tone::Plain, "    ", reason.chain(remark(denial)));
+        block = block.lines(Tone::Plain, "    ", reason.chain(denial.remark()));
     }
     let more = count - MAX_LISTED.min(denials.len());
     if more > 0 {
@@ -88,24 +88,6 @@ fn allowing(mut block: Option<Block>, to_write: &[NewLines], command: Option<&st
         (Some(block), Some(command)) => Some(block.verbatim(Tone::Plain, format!("Or let wrun write that: {command}"))),
         (block, _) => block,
     }
-}
-
-/// Returns a remark about the entry that would allow it, if there is one.
-fn remark(denial: &Denial) -> Option<&'static str> {
-    match &denial.value {
-        None if denial.asked == "[sensitive]" => {
-            Some("the resource is sensitive, so that the entry for it has to be written by hand")
-        }
-        None => Some("no new entry would allow it"),
-        Some(_) => None,
-    }
-}
-
-/// Returns the code that asked, in parentheses.
-fn asked_by(denial: &Denial) -> String {
-    let Some(by) = &denial.by else { return String::new() };
-    let parts: Vec<_> = by.resource().into_iter().chain(by.place()).collect();
-    if parts.is_empty() { String::new() } else { format!("  ({})", parts.join(", ")) }
 }
 
 /// Returns the heading that says where the lines belong.

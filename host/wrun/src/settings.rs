@@ -377,7 +377,7 @@ pub(crate) fn read_file(path: &Path, must_exist: bool) -> Result<Layer, Settings
 
 /// Reads the text of the settings file. Returns `None` if it is optional and missing.
 fn read_text(path: &Path, must_exist: bool) -> Result<Option<String>, SettingsError> {
-    let failed = |source| SettingsError::Read { path: path.to_owned(), source };
+    let failed = |source| SettingsError::Read { path: path.to_owned(), source: plain_files::explained(path, source) };
     match std::fs::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => return Ok(None),
         Err(error) => return Err(failed(error)),

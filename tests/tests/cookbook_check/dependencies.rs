@@ -82,6 +82,18 @@ fn a_cookbook_beside_it_must_be_named_in_the_metadata() {
 }
 
 #[test]
+fn a_constant_of_an_enclosing_class_is_not_one_of_a_cookbook_beside_it() {
+    let tools = "class Other\n  class Resource\n  end\n  class Parts\n  end\n  class ActionClass\n  end\n  class Tools\n  end\nend\n";
+    let beside = [("other/metadata.rb", "name 'other'\n"), ("other/libraries/tools.rb", tools)];
+    let library = "class Chef\n  class Resource::WebSite < Resource::LWRPBase\n    KIND = Resource\n  end\nend\n\
+        class WebHost < Chef::Resource\n  RUNS = ActionClass\nend\n\
+        module Web\n  class Parts::One\n    TYPE = Parts\n    TOOLS = Tools\n  end\nend\n";
+    let files = [("metadata.rb", "name 'web'\n"), ("libraries/web.rb", library)];
+    let report = check(&files, &beside, 1);
+    expect(&report["problems"], &[("constant libraries/web.rb:12", "`Tools` is of the cookbook other")]);
+}
+
+#[test]
 fn checks_that_a_missing_cookbook_makes_impossible_are_counted() {
     let files = [
         ("metadata.rb", "name 'web'\ndepends 'base'\n"),

@@ -4,6 +4,7 @@ use super::{lines, write};
 use serde_json::{Value, json};
 use specs::Program;
 use std::fs;
+use std::path::Path;
 
 const SEVERAL: [(&str, &str); 9] = [
     ("web/metadata.rb", "name 'web'\nversion '1.2.0'\ndepends 'base'\n"),
@@ -112,4 +113,62 @@ fn a_name_instead_of_a_folder_is_told_where_the_cookbook_is() {
     assert!(near.contains("did you mean [CONFIGURATION]/cookbooks/only-here?"), "{near}");
     let unknown = check("not-here-either");
     assert!(unknown.contains("this is the path of a directory, from the working directory"), "{unknown}");
+}
+
+/// Checks a folder; the names of the checked cookbooks, with the messages of their problems.
+fn check_folder(program: &Program, folder: &Path, code: i32) -> Vec<(String, Vec<String>)> {
+    let folder = folder.display().to_string();
+    let run = program.run(&["cookbook", "check", &folder, "--format", "json"]).unwrap();
+    let json: Value = serde_json::from_str(&run.expect_code(code).unwrap().stdout).unwrap();
+    let message = |problem: &Value| problem.get("message").and_then(Value::as_str).unwrap().to_owned();
+    let list = |one: &Value, key: &str| one.get(key).and_then(Value::as_array).unwrap().clone();
+    let report = |one: &Value| {
+        let name = one.pointer("/cookbook/name").and_then(Value::as_str).unwrap();
+        (name.to_owned(), list(one, "problems").iter().map(message).collect())
+    };
+    list(&json, "cookbooks").iter().map(report).collect()
+}
+
+#[test]
+fn a_chef_repository_stands_for_its_own_cookbooks() {
+    let program = Program::new().unwrap();
+    let repository = program.configuration().join("repository");
+    let files = [
+        ("site-cookbooks/web/metadata.rb", "name 'web'\ndepends 'base'\ndepends 'shop'\n"),
+        ("site-cookbooks/web/recipes/default.rb", "base_clock 'x'\n"),
+        ("cookbooks/shop/metadata.rb", "name 'shop'\n"),
+        ("vendor/cookbooks/base/metadata.rb", "name 'base'\n"),
+        ("vendor/cookbooks/base/resources/clock.rb", "action :create do\n  fork { 1 }\nend\n"),
+    ];
+    write(&repository, &files);
+    let fine = |name: &str| (name.to_owned(), vec![]);
+    assert_eq!(check_folder(&program, &repository, 0), [fine("shop"), fine("web")]);
+    // A directory of cookbooks stands for all that are in it.
+    let gone = |name: &str| format!("the cookbook {name} is not here: a run of this cookbook fails");
+    let web = check_folder(&program, &repository.join("site-cookbooks"), 1);
+    assert_eq!(web[0].1, [gone("base"), gone("shop")]);
+    // A Berksfile may bring the rest.
+    write(&repository, &[("cookbooks/shop/metadata.rb", "name 'shop'\ndepends 'fetched'\n"), ("Berksfile", "")]);
+    assert_eq!(check_folder(&program, &repository, 0), [fine("shop"), fine("web")]);
+}
+
+#[test]
+fn the_folder_of_a_policy_stands_for_its_cookbooks_in_ruby() {
+    let program = Program::new().unwrap();
+    let policy = program.configuration().join("shop");
+    let toml = "name = \"shop\"\nrun_list = [\"web\"]\n\n[default.web]\nports = [1]\n";
+    let files = [
+        ("policy.toml", toml),
+        ("cookbooks/web/metadata.rb", "name 'web'\n"),
+        ("cookbooks/web/attributes/default.rb", "default['web']['port'] = 1\n"),
+        ("cookbooks/web/recipes/default.rb", "log node['web']['ports']\nlog node['web']['prot']\n"),
+        ("cookbooks/tool/Cargo.toml", "[package]\nname = \"tool\"\n"),
+    ];
+    write(&policy, &files);
+    let unset = "`node['web']['prot']` has no value: nothing here sets it".to_owned();
+    assert_eq!(check_folder(&program, &policy, 1), [("web".to_owned(), vec![unset])]);
+    fs::remove_dir_all(policy.join("cookbooks/web")).unwrap();
+    let folder = policy.display().to_string();
+    let said = program.run(&["cookbook", "check", &folder]).unwrap().expect_code(43).unwrap().stderr;
+    assert!(said.contains("has no cookbooks in Ruby, which this command checks; `wrun policy build` checks"), "{said}");
 }

@@ -4,6 +4,7 @@
 
 mod dependencies;
 mod directories;
+mod elsewhere;
 mod odd_forms;
 mod refused;
 mod unset;

@@ -1,6 +1,8 @@
 //! Attributes and variables of templates that nothing sets, with a near name among those that are set.
 
-use super::{check, expect};
+use super::{check, expect, write};
+use serde_json::Value;
+use specs::Program;
 
 const ATTRIBUTES: &str = "default['mail']['greeting'] = 'hello'\ndefault['mail']['hosts'] = { 'main' => 'a', 'other' => { 'port' => 1 } }\n\
     node.default['mail']['opened'] = other_values\ndefault['mail'][node['platform']]['x'] = 1\ndefault_unless['mail']['later'] = 1\n\
@@ -91,4 +93,40 @@ fn a_misspelt_variable_of_a_template_is_a_problem() {
         files[3],
     ];
     expect(&check(&computed, &[], 0)["problems"], &[]);
+}
+
+#[test]
+fn attributes_of_roles_and_environments_count_as_set() {
+    let program = Program::new().unwrap();
+    let folder = program.configuration();
+    let files = [
+        ("cookbooks/app/metadata.rb", "name 'app'\n"),
+        ("cookbooks/app/attributes/default.rb", "default['app']['port'] = 1\ndefault['app']['hosts'] = 1\n"),
+        ("cookbooks/app/recipes/default.rb", "log node['app']['ports']\nlog node['app']['host']\n"),
+    ];
+    write(&folder, &files);
+    let cookbook = folder.join("cookbooks/app").display().to_string();
+    let check = |arguments: &[&str], code: i32| {
+        let arguments = [&["cookbook", "check", &cookbook, "--format", "json"][..], arguments].concat();
+        let output = program.run(&arguments).unwrap().expect_code(code).unwrap();
+        (serde_json::from_str::<Value>(&output.stdout).unwrap()["problems"].clone(), output.stderr)
+    };
+    let nothing = |name: &str| format!("`node['app']['{name}']` has no value: nothing here sets it");
+    let (ports, host) = (nothing("ports"), nothing("host"));
+    let (of_ports, of_host) = (("attribute recipes/default.rb:1", &*ports), ("attribute recipes/default.rb:2", &*host));
+    expect(&check(&[], 1).0, &[of_ports, of_host]);
+    let role = "{\"name\": \"web\", \"override_attributes\": {\"app\": {\"ports\": [1]}}}";
+    let environment = "name 'test'\ndefault_attributes 'app' => { 'host' => 'a' }\n";
+    write(&folder.join("elsewhere"), &[("test.rb", environment)]);
+    let elsewhere = folder.join("elsewhere").display().to_string();
+    expect(&check(&["--environments", &elsewhere], 1).0, &[of_ports]);
+    write(&folder, &[("roles/web.json", role), ("environments/test.rb", environment)]);
+    expect(&check(&[], 0).0, &[]);
+    write(&folder, &[("environments/test.rb", "nam 'x'\n")]);
+    let (problems, said) = check(&[], 1);
+    expect(&problems, &[of_host]);
+    assert!(said.contains("environments/test.rb sets is not known: "), "{said}");
+    let said =
+        program.run(&["cookbook", "check", &cookbook, "--roles", "/nowhere"]).unwrap().expect_code(43).unwrap().stderr;
+    assert!(said.contains("roles cannot be read from /nowhere"), "{said}");
 }

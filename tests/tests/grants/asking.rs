@@ -51,6 +51,11 @@ fn all_that_an_action_needs_is_told_in_one_run() {
             "file '/srv/x' do\n  only_if 'a'\n  verify 'check %{path}'\nend\n",
             &["commands a", "commands check %{path}", "paths /srv/x"],
         ),
+        // The folder that it unpacks into is asked for with the archive, and with its missing parents.
+        (
+            "archive_file '/srv/x.tar' do\n  destination '/srv/new/x'\nend\n",
+            &["paths /srv/new", "paths /srv/new/x", "read_paths /srv/x.tar"],
+        ),
         // Types that are made of other resources.
         (
             "apt_preference 'x' do\n  pin 'version 1'\n  pin_priority '700'\n  only_if 'a'\nend\n",

@@ -177,3 +177,29 @@ fn refused_random_numbers_are_a_denial_like_any_other() {
     assert!(fs::read_to_string(bench.grants()).unwrap().contains("random = true"));
     drop(bench.converge(&machine, &[]).expect_code(0).unwrap());
 }
+
+/// Nothing shows what a sensitive resource runs, but each of them is listed, with the one command that shows the entries.
+#[test]
+fn each_sensitive_resource_that_was_denied_is_listed_with_one_advice() {
+    let secret = |name: &str| format!("execute '{name}' do\n  command 'echo s3cret-{name}'\n  sensitive true\nend\n");
+    let (bench, root) = (Bench::new(&format!("{}{}", secret("a"), secret("b"))), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    fs::write(bench.grants(), "").unwrap();
+    let run = bench.converge(&machine, &["--why-run"]).expect_code(1).unwrap();
+    let advice = "the resource is sensitive: `wrun grants suggest --sensitive` shows the entry";
+    let place = |name: &str, line: u32| format!("(execute[{name}], site/recipes/default.rb:{line})");
+    let line = |name: &str, line: u32| format!("policy solo may not run command [sensitive]  {}", place(name, line));
+    let (a, b) = (line("a", 1), line("b", 5));
+    let expected = format!("2 things were denied:\n  {a}\n    {advice}\n  {b}\n    {advice}\n");
+    assert!(run.stdout.contains(&expected), "{}", run.text());
+    assert!(run.stdout.contains("    denied, see above: execute[a] run (site/recipes/default.rb:1)"), "{}", run.text());
+    let allowed = bench.tool(&["grants", "allow", "--last", "--yes"]);
+    assert!(
+        allowed.stderr.contains(&format!("warning: {a}: {advice}\nwarning: {b}: {advice}\n")),
+        "{}",
+        allowed.text()
+    );
+    let shown = bench.wrun(&machine, &["grants", "suggest"], &["--sensitive"]).stdout;
+    assert!(["a", "b"].iter().all(|name| shown.contains(&format!("\"echo s3cret-{name}\""))), "{shown}");
+    assert!([run.text(), allowed.text()].iter().all(|text| !text.contains("s3cret")));
+}

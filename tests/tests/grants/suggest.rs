@@ -167,3 +167,19 @@ fn a_suggestion_does_not_depend_on_what_the_machine_looks_like() {
         "{said}"
     );
 }
+
+/// An earlier resource of the first run may bring the archive, as a download does.
+#[test]
+fn an_archive_and_its_destination_are_suggested_at_once() {
+    let recipe = "archive_file '/srv/x.tar' do\n  destination '/srv/new/x'\nend\n";
+    let (bench, root) = (Bench::new(recipe), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    let suggested = bench.wrun(&machine, &["grants", "suggest"], &[]);
+    for expect in ["read_paths = [\"/srv/x.tar\"]", "\"/srv/new\"", "\"/srv/new/x/**\""] {
+        assert!(suggested.stdout.contains(expect), "{}", suggested.text());
+    }
+    fs::write(bench.grants(), &suggested.stdout).unwrap();
+    machine.run(&["sh", "-c", "mkdir -p /srv/y && tar -cf /srv/x.tar -C /srv y"]).unwrap();
+    let _done = bench.converge(&machine, &[]).expect_code(0).unwrap();
+    assert!(root.exists("srv/new/x/y"));
+}

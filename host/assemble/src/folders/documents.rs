@@ -35,7 +35,10 @@ impl Documents {
         let (mut found, mut files) = (BTreeMap::new(), BTreeMap::new());
         let place = folder.map(Path::to_owned);
         let Some(folder) = folder else { return Ok(Self { kind, folder: place, found, files }) };
-        let unreadable = |(folder, source)| AssembleError::Documents { kind, folder, source };
+        let unreadable = |(folder, source): (PathBuf, _)| {
+            let source = plain_files::explained(&folder, source);
+            AssembleError::Documents { kind, folder, source }
+        };
         for (name, path) in documents(folder).map_err(unreadable)? {
             files.insert(name.clone(), path.clone());
             let is_ruby = path.extension().is_some_and(|ending| ending == "rb");

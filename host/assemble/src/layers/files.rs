@@ -274,7 +274,7 @@ fn listed_files(list: &Path) -> Result<Vec<(usize, PathBuf)>, LayersError> {
 
 /// Reads a plain file of at most [`MAX_FILE`] bytes.
 fn read_bounded(path: &Path) -> Result<Vec<u8>, LayersError> {
-    let failed = |source| LayersError::Read { path: path.to_owned(), source };
+    let failed = |source| LayersError::Read { path: path.to_owned(), source: plain_files::explained(path, source) };
     plain_files::read(path, MAX_FILE as u64).map_err(|error| match error.kind() {
         io::ErrorKind::FileTooLarge => LayersError::TooLarge { path: path.to_owned() },
         _ => failed(error),

@@ -316,7 +316,7 @@ fn unread(path: &Path, folder: &Path, source: std::io::Error) -> ObjectsError {
     match source.kind() {
         _ if leads_out(&source) => ObjectsError::LeadsOut { path: path.to_owned(), folder: folder.to_owned() },
         std::io::ErrorKind::FileTooLarge => ObjectsError::NotText { path: path.to_owned(), reason: source.to_string() },
-        _ => ObjectsError::Read { path: path.to_owned(), source },
+        _ => ObjectsError::Read { path: path.to_owned(), source: plain_files::explained(path, source) },
     }
 }
 

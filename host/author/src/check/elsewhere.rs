@@ -2,7 +2,8 @@
 //!
 //! Conditions around single lines are found when a file is read. This module looks at the whole cookbook. It finds metadata
 //! without any Linux platform, and recipes that are included only for another system. It also finds recipes and types that
-//! declare resources of another system without a condition, unless code for Linux includes the recipe.
+//! declare resources of another system without a condition, unless code for Linux includes the recipe. Libraries of Windows
+//! count like such resources.
 
 use super::facts::{Fact, What};
 use super::gather::Gathered;
@@ -39,7 +40,9 @@ pub(super) fn mark(gathered: &mut Gathered) {
     let files = if all.is_some() { Files::new() } else { files(gathered) };
     for (file, fact) in &mut gathered.facts {
         if fact.platform.is_none() && !file.starts_with("metadata.") {
-            fact.platform = all.clone().or_else(|| files.get(file.as_str()).cloned());
+            let own = fact.conditional.then(|| library_of_others(fact)).flatten();
+            fact.platform =
+                all.clone().or_else(|| files.get(file.as_str()).cloned()).or_else(|| own.map(str::to_owned));
         }
     }
     gathered.only_on = all;
@@ -88,6 +91,11 @@ fn round(gathered: &Gathered, known: &Files) -> Files {
                 let own = types.get(resource.kind.as_str()).copied();
                 let idle = resource.idle.as_deref().filter(|idle| *idle != "nobody");
                 if let Some(platform) = own.or(idle) {
+                    needs.entry(file.clone()).or_insert_with(|| platform.to_owned());
+                }
+            }
+            What::Library { .. } if is_certain(fact) && !fact.conditional => {
+                if let Some(platform) = library_of_others(fact) {
                     needs.entry(file.clone()).or_insert_with(|| platform.to_owned());
                 }
             }
@@ -141,6 +149,13 @@ pub(super) fn types_of_others<'a>(
         }
     }
     types.into_iter().filter_map(|(name, system)| Some((name, system?))).collect()
+}
+
+/// Returns the other system whose library a fact is about: `win32ole`, `win32/registry`. Code that may not run on Linux is for
+/// that system; a library file that always requires one fails on Linux.
+fn library_of_others(fact: &Fact) -> Option<&'static str> {
+    let What::Library { name, .. } = &fact.what else { return None };
+    name.to_ascii_lowercase().starts_with("win32").then_some("windows")
 }
 
 /// Tells whether a fact holds on Linux and is not optional.

@@ -1,5 +1,6 @@
 //! The reasons why cookbooks cannot be checked.
 
+use crate::AuthorError;
 use crate::folders::FoldersError;
 use node::run_list::RunListError;
 use std::error::Error;
@@ -19,12 +20,36 @@ pub enum CheckError {
         source: std::io::Error,
     },
     /// A folder without metadata.
-    #[error("{} is not a cookbook: it has neither metadata.rb nor metadata.json{}", place.display(), hint(*holds_some))]
+    #[error("{} is not a cookbook: it has neither metadata.rb nor metadata.json{}", place.display(), hint(around.as_deref()))]
     NotACookbook {
         /// The folder without metadata, as an absolute path without links.
         place: PathBuf,
-        /// Whether the folder contains folders with metadata.
-        holds_some: bool,
+        /// The cookbook that the folder lies in.
+        around: Option<PathBuf>,
+    },
+    /// A policy's folder without cookbooks in Ruby.
+    #[error(
+        "the policy in {} has no cookbooks in Ruby, which this command checks{}", place.display(),
+        if *has_rust { "; `wrun policy build` checks those in Rust" } else { "" }
+    )]
+    NoRuby {
+        /// The policy's folder.
+        place: PathBuf,
+        /// Whether it has cookbooks in Rust.
+        has_rust: bool,
+    },
+    /// The `policy.toml` of a policy's folder cannot be used.
+    #[error(transparent)]
+    Policy(Box<AuthorError>),
+    /// A directory of roles or environments cannot be read.
+    #[error("{}s cannot be read from {}", kind, folder.display())]
+    Documents {
+        /// `role` or `environment`.
+        kind: &'static str,
+        /// The directory, or one below it.
+        folder: PathBuf,
+        /// The system's error about the directory.
+        source: std::io::Error,
     },
     /// The root directory, which gives a cookbook no name.
     #[error("{} cannot be checked: a cookbook's directory has a name", .0.display())]
@@ -72,8 +97,14 @@ pub enum CheckError {
     Reader(Box<dyn Error + Send + Sync>),
 }
 
-fn hint(holds_some: bool) -> &'static str {
-    if holds_some { "; to check all that it holds, use --all --cookbooks DIR" } else { "" }
+impl From<AuthorError> for CheckError {
+    fn from(error: AuthorError) -> Self {
+        Self::Policy(Box::new(error))
+    }
+}
+
+fn hint(around: Option<&Path>) -> String {
+    around.map(|around| format!("; it lies in the cookbook {}", around.display())).unwrap_or_default()
 }
 
 fn shown(directories: &[PathBuf]) -> String {

@@ -93,10 +93,14 @@ impl<'a> Brought<'a> {
 
     /// Whether a constant, or one that it lies in, is defined by a cookbook.
     fn constant(&self, name: &str) -> bool {
-        let inside = |defined: &&str| {
-            *defined == name || defined.starts_with(&format!("{name}::")) || defined.ends_with(&format!("::{name}"))
+        let [at_start, inside, at_end] = [format!("{name}::"), format!("::{name}::"), format!("::{name}")];
+        let has_it = |defined: &&str| {
+            *defined == name
+                || defined.starts_with(&at_start)
+                || defined.contains(&inside)
+                || defined.ends_with(&at_end)
         };
-        self.constants.iter().any(inside)
+        self.constants.iter().any(has_it)
     }
 }
 
@@ -155,7 +159,7 @@ pub(super) fn judge(gathered: &Gathered, all: &[Gathered], beside: Beside<'_>, s
         gathered,
         brought: Brought::of(gathered),
         declared: notifications::Declared::of(gathered, all, is_part),
-        attributes: Attributes::of(gathered, all, beside.automatic(), &scope.attributes),
+        attributes: Attributes::of(gathered, all, beside.automatic(), scope),
         variables: Variables::of(gathered, all),
         beside,
         expects_dependencies: scope.expects_dependencies,

@@ -1,8 +1,9 @@
 //! Reads of attributes and of templates' variables that nothing sets, but whose names are nearly those of others.
 //!
-//! A misspelt name gives nil, as in Chef, and often an empty place in a file. Without a near name nothing is said: a role, an
-//! environment or the operator may set the attribute. Neither is anything said of code that expects nil.
+//! A misspelt name gives nil, as in Chef, and often an empty place in a file. Without a near name nothing is said: a role or an
+//! environment that is not here may set the attribute, or the operator. Neither is anything said of code that expects nil.
 
+use super::Scope;
 use super::facts::{Fact, Resource, What};
 use super::gather::Gathered;
 use super::typos::meant;
@@ -57,7 +58,7 @@ impl<'a> Level<'a> {
         level.is_open |= is_open;
     }
 
-    /// Sets what a policy sets.
+    /// Sets the members of an object, and those below.
     fn set_value(&mut self, value: &'a Value, depth: usize) {
         let Value::Object(members) = value else { return };
         self.is_open |= depth == MAX_DEPTH;
@@ -68,18 +69,18 @@ impl<'a> Level<'a> {
 }
 
 impl<'a> Attributes<'a> {
-    /// Collects what a cookbook, those that it depends on, those that are checked with it, and the policy set. `automatic` are
-    /// the names of the facts that a node has.
+    /// Collects what a cookbook, those that it depends on, those that are checked with it, the policy, roles and environments
+    /// set. `automatic` are the names of the facts that a node has.
     pub(super) fn of(
         gathered: &'a Gathered,
         all: &'a [Gathered],
         automatic: &'a BTreeSet<String>,
-        policy: &'a [Value],
+        Scope { attributes: policy, set_elsewhere, .. }: &'a Scope,
     ) -> Self {
         let mut root = Level::default();
         let every = automatic.iter().map(String::as_str).chain(OF_EVERY_NODE);
         every.for_each(|name| root.set([name], true));
-        policy.iter().for_each(|value| root.set_value(value, 0));
+        policy.iter().chain(set_elsewhere).for_each(|value| root.set_value(value, 0));
         let written = |(_, fact): &'a (String, Fact)| match &fact.what {
             What::Written { path, keys, open } => Some((path, keys, *open)),
             _ => None,

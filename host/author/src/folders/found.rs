@@ -35,7 +35,8 @@ pub(super) fn vendor_directories(directory: &HeldFolder) -> Vec<HeldFolder> {
 
 /// Opens a directory of cookbooks, which is shown without links.
 pub(super) fn directory(path: &Path) -> Result<HeldFolder, FoldersError> {
-    let opened = HeldFolder::open(path).map_err(|source| FoldersError { path: path.to_owned(), source })?;
+    let opened = HeldFolder::open(path)
+        .map_err(|source| FoldersError { path: path.to_owned(), source: plain_files::explained(path, source) })?;
     let real = opened.real().to_owned();
     Ok(opened.with_path(real))
 }

@@ -16,6 +16,14 @@ pub enum AuthorError {
         /// The folder without a policy.toml.
         folder: PathBuf,
     },
+    /// The folder does not exist.
+    #[error("there is no policy's folder at {}: {missing}; `wrun policy new` starts one", folder.display())]
+    NoFolder {
+        /// The folder as it was named.
+        folder: PathBuf,
+        /// A clause about the part of its path that is missing.
+        missing: String,
+    },
     /// A file or folder cannot be read.
     #[error("cannot read {}", path.display())]
     Read {

@@ -303,6 +303,26 @@ pub fn cookbook_folders(policy: &Path) -> Result<Vec<PathBuf>, AuthorError> {
     Ok(folders)
 }
 
+/// The parts of a policy's folder that the check of its cookbooks needs.
+pub(crate) struct Outline {
+    /// The folders of its own cookbooks.
+    pub(crate) cookbooks: Vec<PathBuf>,
+    /// The attributes that `policy.toml` sets, as JSON objects.
+    pub(crate) attributes: Vec<Value>,
+    /// Whether other policies or sources bring further cookbooks.
+    pub(crate) needs_resolving: bool,
+}
+
+/// Reads `policy.toml` alone.
+pub(crate) fn outline(policy: &Path) -> Result<Outline, AuthorError> {
+    let home = open_policy(policy)?;
+    let settings = PolicyToml::read(&home)?;
+    let cookbooks = settings.cookbook_folders(&home)?;
+    let levels = [&settings.default, &settings.r#override];
+    let attributes = levels.map(|level| serde_json::to_value(level).unwrap_or_default());
+    Ok(Outline { cookbooks, attributes: attributes.to_vec(), needs_resolving: settings.needs_resolving() })
+}
+
 /// Tells whether a policy includes other policies, or takes cookbooks from other sources. Then a lock has its exact parts.
 ///
 /// # Errors

@@ -14,7 +14,10 @@ use super::AuthorError;
 /// It does not exist, or cannot be opened.
 pub fn open_policy(path: &Path) -> Result<HeldFolder, AuthorError> {
     HeldFolder::open(path).map_err(|source| match source.kind() {
-        ErrorKind::NotFound => AuthorError::NoPolicy { folder: path.to_owned() },
+        ErrorKind::NotFound => match plain_files::missing_part(path) {
+            Some(missing) => AuthorError::NoFolder { folder: path.to_owned(), missing },
+            None => AuthorError::NoPolicy { folder: path.to_owned() },
+        },
         _ => AuthorError::Read { path: path.to_owned(), source },
     })
 }

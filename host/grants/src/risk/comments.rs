@@ -1,6 +1,6 @@
 //! Comments in a file of grants that explain why entries are risky.
 
-use super::Reason;
+use super::{Reason, RiskClass};
 use std::borrow::Cow;
 
 /// Maximum length of a comment's line, in characters. With an indent of four it fits a terminal.
@@ -26,10 +26,13 @@ pub fn risk_comments<'a>(found: impl IntoIterator<Item = (&'a str, impl Into<Rea
     for (reason, values) in by_reason {
         let mut values = values.into_iter().map(named);
         let first = values.next().unwrap_or_default();
-        lines.extend(comment(&format!("Opens a lot: {first} {reason}.")));
-        let others: Vec<_> = values.collect();
-        if !others.is_empty() {
-            lines.extend(comment(&format!("Opens a lot, for the same reason: {}.", others.join(", "))));
+        let word = reason.class.word();
+        lines.extend(comment(&format!("{word}: {first} {reason}.")));
+        let others = values.collect::<Vec<_>>().join(", ");
+        match reason.class {
+            _ if others.is_empty() => {}
+            RiskClass::OpensALot => lines.extend(comment(&format!("{word}, for the same reason: {others}."))),
+            RiskClass::Unknown => lines.extend(comment(&format!("{word} either: {others}."))),
         }
     }
     lines

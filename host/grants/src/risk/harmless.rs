@@ -19,8 +19,46 @@ const fn harmless(programs: &'static [&'static str], words: &'static [&'static s
 }
 
 /// Programs that only print an answer or wait, whatever their arguments are.
-const ONLY_ANSWER: [&str; 12] =
-    ["true", "false", "test", "[", "echo", "printf", "sleep", "which", "id", "whoami", "uname", "uptime"];
+const ONLY_ANSWER: [&str; 24] = [
+    "true", "false", "test", "[", "echo", "printf", "sleep", "which", "id", "whoami", "uname", "uptime", "arch",
+    "basename", "df", "dirname", "expr", "free", "groups", "logname", "nproc", "pwd", "seq", "tty",
+];
+
+/// Programs that only print an answer if they have none but these arguments. With others they change something, or print a
+/// file that an argument names.
+const ANSWER_WITH: [(&str, &[&str]); 7] = [
+    (
+        "hostname",
+        &[
+            "-A",
+            "-I",
+            "-d",
+            "-f",
+            "-i",
+            "-s",
+            "-y",
+            "--all-fqdns",
+            "--all-ip-addresses",
+            "--domain",
+            "--fqdn",
+            "--ip-address",
+            "--long",
+            "--short",
+        ],
+    ),
+    ("locale", &["-a"]),
+    ("lsb_release", &["-a", "-c", "-d", "-i", "-r", "-s", "-cs", "-is", "-rs", "-sc", "-si", "-sr"]),
+    ("lsblk", &["-a", "-f", "-n"]),
+    ("lscpu", &[]),
+    ("lsmod", &[]),
+    ("who", &[]),
+];
+
+/// The options of `date` that choose how a time is written. Others set the clock, or read times from a file.
+const DATE_OPTIONS: [&str; 5] = ["-u", "--utc", "--universal", "-R", "--rfc-email"];
+
+/// The beginnings of such options.
+const DATE_BEGINNINGS: [&str; 5] = ["+", "-I", "--iso-8601", "--rfc-3339=", "--date="];
 
 /// Programs that tell what files are, and nothing of their content.
 const LOOK_AT_FILES: [&str; 6] = ["test", "[", "stat", "ls", "readlink", "realpath"];
@@ -114,14 +152,44 @@ const VERBS: [&str; 14] = [
 /// Tells whether a command is known to do only what its words say.
 pub(super) fn is_harmless(words: &[WordPattern]) -> bool {
     let Some((name, arguments)) = program(words) else { return false };
-    ONLY_ANSWER.contains(&name)
+    only_answers(words)
         || tells_a_service(name, &arguments)
-        || asks_an_open_database(name, &arguments)
-        || reads_open_files(name, &arguments)
         || HARMLESS.iter().any(|one| {
             let fits = |word: &&str| one.words.contains(word) || (one.takes_names && is_name(word));
             one.programs.contains(&name) && arguments.iter().all(fits)
         })
+}
+
+/// Tells whether a command is known to change nothing, and to tell nothing that only root may know.
+pub(super) fn only_answers(words: &[WordPattern]) -> bool {
+    let Some((name, arguments)) = program(words) else { return false };
+    let has_only = |known: &[&str]| arguments.iter().all(|word| known.contains(word));
+    ONLY_ANSWER.contains(&name)
+        || LOOK_AT_FILES.contains(&name)
+        || ANSWER_WITH.iter().any(|(program, known)| *program == name && has_only(known))
+        || (name == "date" && tells_a_time(&arguments))
+        || asks_an_open_database(name, &arguments)
+        || reads_open_files(name, &arguments)
+}
+
+/// Tells whether these arguments of `date` only choose a time and how it is written.
+fn tells_a_time(arguments: &[&str]) -> bool {
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        if *word == "-d" {
+            let _time = words.next();
+        } else if !DATE_OPTIONS.contains(word) && !DATE_BEGINNINGS.iter().any(|beginning| word.starts_with(beginning)) {
+            return false;
+        }
+    }
+    true
+}
+
+/// Tells whether a command does something to a service that is wrun's own, or that the whole machine depends on.
+pub(super) fn acts_on_guarded_service(words: &[WordPattern]) -> bool {
+    let Some((name, arguments)) = program(words) else { return false };
+    ["systemctl", "service", "rc-service", "invoke-rc.d"].contains(&name)
+        && arguments.iter().any(|word| privileged::service(word))
 }
 
 /// Tells whether a command only tells what files are. So it does not matter which files these are, and who may change them.
@@ -249,6 +317,44 @@ mod tests {
         };
         assert!(looks("test -d /etc") && looks("/usr/bin/[ -f /srv/x ]") && looks("stat /etc/shadow"));
         assert!(!looks("cat /etc/passwd") && !looks("/srv/test x") && !looks("find /etc"));
+    }
+
+    #[test]
+    fn coreutils_that_only_answer_are_harmless() {
+        for line in [
+            "date",
+            "date +%s",
+            "/bin/date -u -d tomorrow +%F",
+            "date --date=@0 --iso-8601=seconds",
+            "hostname",
+            "hostname -f",
+            "uname -r",
+            "ls -l /srv",
+            "lsb_release -cs",
+            "nproc",
+        ] {
+            check(line, true);
+        }
+        for line in [
+            "date -s 2020-01-01",
+            "date 010100002020",
+            "date -f /etc/shadow",
+            "date -us x",
+            "date -d x -s y",
+            "date --set=x",
+            "hostname web1",
+            "hostname -F /srv/x",
+            "hostname -b x",
+            "who /etc/shadow",
+            "env date",
+            "nice date",
+            "timeout 1 date",
+            "xargs date",
+            "touch /srv/x",
+            "sort /etc/shadow",
+        ] {
+            check(line, false);
+        }
     }
 
     #[test]

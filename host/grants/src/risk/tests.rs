@@ -21,7 +21,7 @@ fn check(key: &str, value: &str, expect: Option<&str>) {
     let addition = Addition { policy: "a".into(), key: key.into(), value: value.into() };
     let found = assess("[policy.a]\npaths = [\"/srv/**\"]\n", &addition);
     match expect {
-        Some(part) => assert!(found.is_some_and(|reason| reason.contains(part)), "{key} {value}"),
+        Some(part) => assert!(found.is_some_and(|reason| reason.text.contains(part)), "{key} {value}"),
         None => assert_eq!(found, None, "{key} {value}"),
     }
 }
@@ -71,9 +71,9 @@ fn entries_that_open_a_lot_have_a_reason() {
         ("commands", "{ shell = \"<any>\", user = \"ada\" }", "wildcard"),
         ("commands", "{ argv = [\"a\"], user = \"ada\", cwd = \"/srv/*\" }", "wildcard"),
         ("commands", "{ argv = [\"a\"], user = \"ada\", environment = { HELPER = \"<any>\" } }", "wildcard"),
-        ("commands", "\"systemctl stop wrun-agent\"", "more than it says"),
-        ("commands", "{ argv = [\"true\"], umask = \"000\" }", "more than it says"),
-        ("commands", "{ argv = [\"true\"], cwd = \"/opt\" }", "more than it says"),
+        ("commands", "\"systemctl stop wrun-agent\"", "wrun's own"),
+        ("commands", "{ argv = [\"true\"], umask = \"000\" }", "does not know what it does"),
+        ("commands", "{ argv = [\"true\"], cwd = \"/opt\" }", "does not know what it does"),
         (
             "commands",
             "{ argv = [\"systemd-tmpfiles\", \"--create\"], environment = { CREDENTIALS_DIRECTORY = \"/srv/app/c\" } }",
@@ -82,7 +82,7 @@ fn entries_that_open_a_lot_have_a_reason() {
         (
             "commands",
             "{ argv = [\"systemd-tmpfiles\", \"--create\"], environment = { UNHEARD_OF = \"/srv/app/c\" } }",
-            "more than it says",
+            "does not know what it does",
         ),
         (
             "commands",
@@ -157,7 +157,7 @@ fn a_path_that_a_granted_command_runs_has_a_reason() {
             let addition = Addition { policy: policy.into(), key: "paths".into(), value: value.into() };
             let found = assess(grants, &addition);
             assert_eq!(
-                found.as_ref().is_some_and(|reason| reason.contains(part)),
+                found.as_ref().is_some_and(|reason| reason.text.contains(part)),
                 expect,
                 "{policy} {value}: {found:?}"
             );
@@ -171,10 +171,11 @@ fn a_command_whose_file_another_policy_may_change_has_a_reason() {
     for (value, expect) in [
         ("\"/srv/b/run\"", Some(OTHER_MAY_CHANGE)),
         ("\"/srv/c\"", Some(OTHER_MAY_CHANGE)),
-        ("\"/srv/d\"", Some(MAY_DO_MORE)),
+        ("\"/srv/d\"", Some(UNKNOWN)),
     ] {
         let addition = Addition { policy: "a".into(), key: "commands".into(), value: value.into() };
-        assert_eq!(assess(grants, &addition).as_deref(), expect, "{value}");
+        let found = assess(grants, &addition);
+        assert_eq!(found.as_ref().map(|reason| &*reason.text), expect, "{value}");
     }
 }
 
@@ -201,6 +202,13 @@ fn comments_fit_a_terminal_and_tell_each_reason_once() {
         "# Opens a lot: \"root\" is root.",
     ];
     assert_eq!(risk_comments(found), expect);
+    let unknown = ["\"a\"", "\"b\""].map(|value| (value, Reason::unknown(UNKNOWN)));
+    let expect = [
+        "# Not known: \"a\" runs as root, and wrun does not know what it does: read all",
+        "# of it.",
+        "# Not known either: \"b\".",
+    ];
+    assert_eq!(risk_comments(unknown), expect);
 }
 
 #[test]
@@ -229,6 +237,7 @@ fn ordinary_entries_have_none() {
         ("groups", "\"web\""),
         ("commands", "\"systemctl daemon-reload\""),
         ("commands", "\"test -d /etc\""),
+        ("commands", "\"date\""),
         ("commands", "\"test -f /srv/app/x\""),
         ("commands", "\"stat /etc/shadow\""),
         ("commands", "\"grep -q foo /etc/passwd\""),
@@ -250,6 +259,6 @@ fn ordinary_entries_have_none() {
 fn attack_what_is_not_a_right_is_not_ordinary() {
     for key in ["deny_paths", "deny_commands", "limits"] {
         let addition = Addition { policy: "a".into(), key: key.into(), value: "\"/srv/x\"".into() };
-        assert_eq!(assess("[policy.a]\n", &addition).as_deref(), Some(NO_RIGHT), "{key}");
+        assert_eq!(assess("[policy.a]\n", &addition), Some(NO_RIGHT.into()), "{key}");
     }
 }

@@ -3,51 +3,29 @@
 //! A server does as root what its configuration says: `CustomLog "|program"`, another folder of programs, another file to
 //! read. Which file a service reads is not known, so every path below a directory named `etc` counts.
 
-use super::has_rights;
+use super::harmless::only_answers;
+use super::{has_rights, is_plain};
+use crate::commands::{CommandGrant, GrantedLine};
 use crate::denied::Capability;
-use crate::edit::{Addition, new_among};
-use crate::file::{GrantsError, rule_of};
+use crate::edit::Addition;
+use crate::file::{command_of, rule_of};
 use crate::pattern::{PathPattern, Pattern};
-use crate::policy::{Grants, PolicyGrants};
+use crate::policy::PolicyGrants;
 use crate::risk::ElevatedAccounts;
 
 /// The directory of configuration.
 const CONFIGURATION: &str = "etc";
 
-const CONFIGURES: &str = "is configuration, and the policy also has services or commands as root, which do what it says: read what it writes there";
-const RUNS: &str =
-    "does as root what its configuration says, and the policy may change configuration: read what it writes there";
+/// Files of configuration that are only shown, or are a single value that no program runs or loads code for.
+const ONLY_SHOWN: [&str; 6] =
+    ["/etc/hostname", "/etc/issue", "/etc/issue.net", "/etc/machine-info", "/etc/motd", "/etc/timezone"];
 
-/// Returns the entries to look at before they are added, each with the reason: new configuration of a policy that also has
-/// services or commands as root, and new services and commands of a policy that already has configuration.
-///
-/// # Errors
-/// As [`add`](crate::add).
-pub fn open_together<'a>(
-    text: &str,
-    name: &str,
-    additions: &'a [Addition],
-    elevated: &ElevatedAccounts,
-) -> Result<Vec<(&'a Addition, &'static str)>, GrantsError> {
-    let (edited, new) = new_among(text, name, additions)?;
-    let (before, after) = (Grants::parse(text, name)?, Grants::parse(&edited.text, name)?);
-    let mut found = Vec::new();
-    for (addition, _) in additions.iter().zip(new).filter(|(_, is_new)| *is_new) {
-        let policy = addition.policy.as_str();
-        let reason = if is_configuration(addition) {
-            runs_as_root(&after.policy(policy, &[]), elevated).then_some(CONFIGURES)
-        } else if [Capability::Services, Capability::Commands].iter().any(|one| one.key() == addition.key) {
-            (configures(&before.policy(policy, &[])) && starts_as_root(addition, elevated)).then_some(RUNS)
-        } else {
-            None
-        };
-        found.extend(reason.map(|reason| (addition, reason)));
-    }
-    Ok(found)
-}
+pub(super) const CONFIGURES: &str = "is configuration, and the policy also has services or commands as root, which may do what it says: read what it writes there";
+pub(super) const RUNS: &str =
+    "may do as root what its configuration says, and the policy may change configuration: read what it writes there";
 
 /// Tells whether an entry lets a policy change configuration.
-fn is_configuration(addition: &Addition) -> bool {
+pub(super) fn is_configuration(addition: &Addition) -> bool {
     let paths = [Capability::Paths, Capability::PrivilegedPaths];
     let Some(capability) = paths.into_iter().find(|one| one.key() == addition.key) else { return false };
     rule_of(capability, &addition.value).is_none_or(|rule| match &rule.pattern {
@@ -57,29 +35,44 @@ fn is_configuration(addition: &Addition) -> bool {
 }
 
 fn reaches_configuration(path: &PathPattern) -> bool {
+    if path.only_path().is_some_and(|path| ONLY_SHOWN.contains(&path.as_str())) {
+        return false;
+    }
     path.has_part(CONFIGURATION) || path.may_match_below("/etc")
 }
 
 /// Tells whether a policy may change configuration.
-fn configures(grants: &PolicyGrants) -> bool {
+pub(super) fn configures(grants: &PolicyGrants) -> bool {
     let mut rules = grants.list(Capability::Paths).iter().filter(|rule| rule.allow);
     rules.any(|rule| matches!(&rule.pattern, Pattern::Path(path) if reaches_configuration(path)))
 }
 
-/// Tells whether a policy has services, or commands as root.
-fn runs_as_root(grants: &PolicyGrants, elevated: &ElevatedAccounts) -> bool {
-    grants.has_any(Capability::Services) || grants.rules.commands.iter().any(|command| has_rights(command, elevated))
+/// Tells whether a policy has services, or commands as root that may read configuration.
+pub(super) fn runs_as_root(grants: &PolicyGrants, elevated: &ElevatedAccounts) -> bool {
+    grants.has_any(Capability::Services) || grants.rules.commands.iter().any(|command| is_configured(command, elevated))
 }
 
-/// Tells whether an entry of services or commands starts something as root.
-fn starts_as_root(addition: &Addition, elevated: &ElevatedAccounts) -> bool {
-    addition.key != Capability::Commands.key()
-        || crate::file::command_of(&addition.value).is_none_or(|command| has_rights(&command, elevated))
+/// Tells whether a command runs as root and may do what its configuration says.
+fn is_configured(command: &CommandGrant, elevated: &ElevatedAccounts) -> bool {
+    let only_answers = match &command.what {
+        GrantedLine::PathSource(words) => is_plain(command) && only_answers(words),
+        _ => false,
+    };
+    has_rights(command, elevated) && !only_answers
+}
+
+/// Tells whether an entry is for a service, or for a command as root that may read configuration.
+pub(super) fn starts_as_root(addition: &Addition, elevated: &ElevatedAccounts) -> bool {
+    addition.key == Capability::Services.key()
+        || (addition.key == Capability::Commands.key()
+            && command_of(&addition.value).is_none_or(|command| is_configured(&command, elevated)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::Grants;
+    use crate::risk::risks;
 
     #[track_caller]
     fn check(before: &str, entries: &[(&str, &str)], expect: &[&str]) {
@@ -90,8 +83,10 @@ mod tests {
             value: format!("\"{value}\""),
         });
         let additions: Vec<_> = additions.collect();
-        let found = open_together(&before, "grants.toml", &additions, &ElevatedAccounts::default()).unwrap();
-        let values: Vec<_> = found.iter().map(|(one, _)| one.value.trim_matches('"')).collect();
+        let elevated = ElevatedAccounts::default();
+        let found = risks(&before, "grants.toml", &additions, &Grants::nothing(), &elevated).unwrap();
+        let together = found.iter().filter(|(_, reason)| [CONFIGURES, RUNS].contains(&&*reason.text));
+        let values: Vec<_> = together.map(|(one, _)| one.value.trim_matches('"')).collect();
         assert_eq!(values, expect, "{before} {entries:?}");
     }
 
@@ -105,8 +100,20 @@ mod tests {
             &["/etc/postfix/main.cf"],
         );
         check("commands = [\"nginx -t\"]", &[("paths", "/etc/nginx/conf.d/x.conf")], &["/etc/nginx/conf.d/x.conf"]);
-        check("paths = [\"/usr/local/etc/app/**\"]", &[("services", "app"), ("commands", "true")], &["app", "true"]);
+        check(
+            "paths = [\"/usr/local/etc/app/**\"]",
+            &[("services", "app"), ("commands", "nginx -t")],
+            &["app", "nginx -t"],
+        );
         check("paths = [\"/**\"]", &[("services", "app")], &["app"]);
+    }
+
+    #[test]
+    fn what_reads_no_configuration_and_what_nothing_runs_do_not_count() {
+        check("services = [\"web\"]", &[("paths", "/etc/motd"), ("paths", "/etc/web.conf")], &["/etc/web.conf"]);
+        check("", &[("paths", "/etc/web.conf"), ("commands", "true"), ("commands", "date +%s")], &[]);
+        check("paths = [\"/etc/web.conf\"]", &[("commands", "uname -r")], &[]);
+        check("paths = [\"/etc/motd\"]", &[("services", "web")], &[]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub(crate) use unpack::{GiveAway, MakeDestination, UnpackArchive};
 
 use crate::operation::Operation;
 use crate::plan::{Assumption, Plan, Provider, Step, View};
-use crate::resources::asked;
+use crate::resources::{asked, directory};
 use contract::{Account, Certainty, Change, Ended, ErrorKind, Raised, Receipt, SystemError, Wanted};
 use machine::denied::denied;
 use machine::root::{Entry, Given};
@@ -48,6 +48,19 @@ impl Provider for ArchiveFile {
             plan.steps.push(task.give_away(view)?);
         }
         Ok(plan)
+    }
+
+    /// Checks the grants of the archive and of the destination, also if the archive does not exist yet or may not be read.
+    fn survey(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<(), Raised> {
+        let properties: ArchiveFileProperties = asked::properties(wanted)?;
+        let _archive = view.grants.read_path(&view.root.asked_about(&properties.path));
+        let Some(destination) = properties.destination else { return Ok(()) };
+        let real = view.future_place(&destination, |grants, real| grants.manage_tree(real).map(drop))?.real();
+        let _tree = view.grants.manage_tree(&real);
+        if let Some((parent, _)) = destination.trim_end_matches('/').rsplit_once('/') {
+            directory::ask_for_missing(parent, view);
+        }
+        Ok(())
     }
 
     /// Owners are set in every run, and entries with `overwrite` are unpacked in every run.

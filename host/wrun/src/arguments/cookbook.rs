@@ -23,7 +23,7 @@ pub(crate) struct DescribeArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
-    /// The cookbook's directory
+    /// The cookbook's directory; or a policy's folder, a Chef repository or a directory of cookbooks, to check all of them
     #[arg(value_name = "DIR", default_value = ".", conflicts_with = "all")]
     pub(crate) folder: PathBuf,
     /// Look for the cookbooks that it depends on in these directories [default: beside it]
@@ -32,6 +32,12 @@ pub(crate) struct CheckArguments {
     /// Check every cookbook in the directories of --cookbooks, and end with a table
     #[arg(long, requires = "cookbooks")]
     pub(crate) all: bool,
+    /// Directory of roles, whose attributes count as set [default: roles beside the directory of cookbooks]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) roles: Option<PathBuf>,
+    /// Directory of environments, whose attributes count as set [default: environments beside the directory of cookbooks]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) environments: Option<PathBuf>,
     /// Look only at what these recipes reach: included recipes, resource types, and what is always loaded
     #[arg(long, value_name = "RECIPE,..")]
     pub(crate) run_list: Vec<String>,

@@ -28,11 +28,17 @@ pub(crate) enum GrantsCommand {
     Suggest(Box<SuggestArguments>),
     /// Add to the grants what a run was denied; shows the change and asks
     ///
-    /// Entries that open a lot are named with the reason and asked for separately. They are privileged paths, secrets and
-    /// set-id bits; paths that a command of any policy runs or reads as root; commands as root that are shell lines, scripts
-    /// or interpreters, run other programs, take any arguments, or use files that a policy may change; mounts; users and
-    /// groups that are as good as root, or named by number; options, variables and files for package tools. With --yes also
-    /// configuration below a directory named etc, of a policy that has services or commands as root.
+    /// Two classes of entries are named with the reason and asked for separately, and --yes leaves them out unless
+    /// --dangerous is given, too.
+    ///
+    /// Entries that open a lot: privileged paths, secrets and set-id bits; paths that a command of any policy runs or reads as
+    /// root; commands as root that are shell lines, scripts or interpreters, run other programs, take any arguments, or use
+    /// files that a policy may change; mounts; users and groups that are as good as root, or named by number; options,
+    /// variables and files for package tools; wildcards; configuration below a directory named etc, of a policy that has
+    /// services or commands as root.
+    ///
+    /// Commands as root that wrun does not know. It knows the usual ones that only answer, such as date, and a few that do no
+    /// more than they say, such as `systemctl restart NAME`.
     Allow(AllowArguments),
     /// Check the grants: syntax, policies and facts that do not exist, rules that are not used or not needed
     ///
@@ -47,10 +53,10 @@ pub(crate) struct SuggestArguments {
     /// Add the entries to this file instead of printing them; shows the change and asks
     #[arg(long, value_name = "FILE")]
     pub(crate) write: Option<PathBuf>,
-    /// Write without asking; entries that open a lot are left out
+    /// Write without asking; entries that open a lot, and commands that wrun does not know, are left out
     #[arg(long, requires = "write")]
     pub(crate) yes: bool,
-    /// Also write entries that open a lot, such as privileged paths, without asking for them separately
+    /// Also write what --yes leaves out, such as privileged paths, without asking for it separately
     #[arg(long, requires = "write")]
     pub(crate) dangerous: bool,
     /// Also give the entries for sensitive resources: commands, mounts, and paths and servers that they read. Such an entry
@@ -71,10 +77,10 @@ pub(crate) struct AllowArguments {
     /// Only what these policies were denied, separated by commas
     #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
     pub(crate) policy_name: Vec<String>,
-    /// Write without asking; entries that open a lot are left out
+    /// Write without asking; entries that open a lot, and commands that wrun does not know, are left out
     #[arg(long)]
     pub(crate) yes: bool,
-    /// Also add entries that open a lot, such as privileged paths, without asking for them separately
+    /// Also add what --yes leaves out, such as privileged paths, without asking for it separately
     #[arg(long)]
     pub(crate) dangerous: bool,
 }

@@ -68,7 +68,16 @@ module Wrun
         add(:defined, node, name: full)
         superclass = constant(above)
         visit(above)
-        within(context: context_of_class(superclass), scope: full, variables: @variables.slice(DEFAULTS)) { visit_children(body) }
+        state = { context: context_of_class(superclass), scope: full, around: around(full, superclass) }
+        within(**state, variables: @variables.slice(DEFAULTS)) { visit_children(body) }
+      end
+
+      # Returns the classes and modules in which a constant of a class body may lie. The name of the superclass may also be
+      # one of the classes around it: `class Chef; class Resource::Site < Resource`.
+      def around(full, superclass)
+        parts = full.split("::")
+        outer = (1..parts.size).map { |count| parts.first(count).join("::") }
+        outer + (superclass ? [nil, *@around].map { |place| [place, superclass].compact.join("::") } : [])
       end
 
       def context_of_class(superclass)

@@ -142,8 +142,12 @@ module Wrun
         missing = Known.missing_constant(name)
         add(:constant, node, name: missing) if missing
         outermost = name.split("::").first
-        add(:foreign, node, name: outermost) unless what || missing || Known.constant?(outermost)
+        add(:foreign, node, name: outermost) unless what || missing || constant_here?(outermost)
       end
+
+      # Returns true if Ruby or the library has the constant that a name means here. Ruby looks for it in the classes and
+      # modules around the code, and in their superclasses.
+      def constant_here?(name) = [nil, *@around].any? { |place| Known.constant?([place, name].compact.join("::")) }
 
       # Records the HTTP addresses in strings, except in templates.
       def visit_text(node)

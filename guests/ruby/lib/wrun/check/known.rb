@@ -136,7 +136,11 @@ module Wrun
         end
 
         # Whether Ruby or this library has a constant.
-        def constant?(name) = Object.const_defined?(name)
+        def constant?(name)
+          Object.const_defined?(name)
+        rescue NameError, TypeError, LoadError
+          false
+        end
 
         def absent(constant) = ABSENT[constant.split("::").first]
 

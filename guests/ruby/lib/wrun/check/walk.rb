@@ -20,6 +20,8 @@ module Wrun
         @variables = { DEFAULTS => file.defaults }
         @platform = Platforms.of_file(file.path)
         @optional = false
+        # The classes and modules in which the constants of the code may lie.
+        @around = []
         # True in code whose nil is expected, such as a condition.
         @asking = false
         # True in code that a run may not reach.

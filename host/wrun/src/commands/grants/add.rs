@@ -3,7 +3,7 @@
 
 use super::edit::{Change, Written, apply};
 use crate::printer::{Printer, Tone};
-use grants::{Addition, ElevatedAccounts, Grants, Reason};
+use grants::{Addition, ElevatedAccounts, Grants, Reason, RiskClass};
 use std::path::PathBuf;
 use text::escape_line;
 
@@ -46,16 +46,7 @@ pub(crate) fn add(
         if after == *before {
             continue;
         }
-        let mut open = grants::risks(before, &name, additions, all, elevated)?;
-        if consent.yes && !consent.dangerous {
-            // Somebody who is asked sees both entries in the change that is shown.
-            let together = grants::open_together(before, &name, additions, elevated)?;
-            for (one, reason) in together {
-                if !open.iter().any(|(other, _)| *other == one) {
-                    open.push((one, reason.into()));
-                }
-            }
-        }
+        let open = grants::risks(before, &name, additions, all, elevated)?;
         let ordinary: Vec<Addition> =
             additions.iter().filter(|one| !open.iter().any(|(other, _)| other == one)).cloned().collect();
         let middle = if consent.dangerous { after.clone() } else { grants::add(before, &name, &ordinary)?.text };
@@ -88,18 +79,20 @@ pub(crate) fn add(
     apply(&second, false, "--yes --dangerous", printer).map(Some)
 }
 
-/// Lists the dangerous entries with their reasons.
+/// Lists the dangerous entries with their reasons, by class.
 fn name(risky: &[(&Addition, Reason)], printer: Printer) {
-    if risky.is_empty() {
-        return;
-    }
-    let entries = if risky.len() == 1 { "1 entry opens a lot" } else { &format!("{} entries open a lot", risky.len()) };
-    printer.note(Tone::Warning, &format!("{entries}:"));
-    let mut before = "";
-    for (Addition { policy, key, value }, reason) in risky {
-        let value = text::cut(value, MAX_SHOWN);
-        let why = if *reason == before { "opens as much, for the same reason" } else { reason };
-        before = reason;
-        printer.note(Tone::Warning, &escape_line(&format!("  policy {policy}: {key} {value} {why}")));
+    for class in RiskClass::ALL {
+        let of_class: Vec<_> = risky.iter().filter(|(_, reason)| reason.class == class).collect();
+        if of_class.is_empty() {
+            continue;
+        }
+        printer.note(Tone::Warning, &format!("{}:", class.heading(of_class.len())));
+        let mut before = "";
+        for (Addition { policy, key, value }, reason) in of_class {
+            let value = text::cut(value, MAX_SHOWN);
+            let why = if reason.text == before { class.repeated() } else { &reason.text };
+            before = &reason.text;
+            printer.note(Tone::Warning, &escape_line(&format!("  policy {policy}: {key} {value} {why}")));
+        }
     }
 }

@@ -113,7 +113,7 @@ pub(super) fn run(arguments: &AllowArguments, printer: Printer) -> anyhow::Resul
             let is_refused = lacks.denials.iter().any(|denial| denial.value.is_none());
             let text = match is_refused {
                 true => format!(
-                    "nothing was added: the grants refuse what is named above, and have the rest of what run {id} was denied"
+                    "nothing was added: the grants have all entries that run {id} was denied, but for what is named above"
                 ),
                 false => format!("the grants have all entries that run {id} was denied"),
             };
@@ -140,8 +140,9 @@ fn policies_of(record: &Record) -> Vec<&str> {
 
 /// Says what no entry would allow, and which entries come from the text of recipes.
 fn tell(lacks: &Lacks, printer: Printer) {
-    for denial in lacks.denials.iter().filter(|denial| denial.value.is_none()) {
-        let text = format!("policy {} {}: no new entry would allow it", denial.policy, denial.message);
+    for denial in &lacks.denials {
+        let Some(remark) = denial.remark() else { continue };
+        let text = format!("policy {} {}{}: {remark}", denial.policy, denial.message, denial.asked_by());
         printer.note(Tone::Warning, &format!("warning: {}", escape_line(&text)));
     }
     for recipe in lacks.unseen.iter().filter(|recipe| !recipe.entries.is_empty()) {

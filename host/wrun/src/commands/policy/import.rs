@@ -20,8 +20,8 @@ pub(super) fn run(arguments: &ImportPolicyArguments, printer: Printer) -> anyhow
     let here = super::here()?;
     // Both paths are resolved, since the Policyfiles name the cookbooks by relative paths.
     let folder = expanded(&arguments.folder, &here);
-    let folder =
-        folder.canonicalize().with_context(|| format!("there is no Chef repository at {}", folder.display()))?;
+    let found = folder.canonicalize().map_err(|error| plain_files::explained(&folder, error));
+    let folder = found.with_context(|| format!("there is no Chef repository at {}", folder.display()))?;
     let output = match &arguments.output {
         None => folder.join(OUTPUT),
         Some(output) => expanded(output, &here.canonicalize().unwrap_or(here.clone())),
