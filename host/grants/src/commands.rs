@@ -4,6 +4,7 @@
 //! other command is split into words and run without a shell, so that no text in it can become a second command.
 
 use crate::denied::{Capability, Denied};
+use crate::file::command_of;
 use crate::pattern::PathPattern;
 use crate::policy::{PolicyGrants, SENSITIVE};
 use crate::privileged;
@@ -449,8 +450,11 @@ fn command_entry(program: &Program, asked: &CommandAsked<'_>) -> Option<String> 
         fields.push(format!("environment = {{ {} }}", pairs.collect::<Vec<_>>().join(", ")));
     }
     fields.extend(asked.input.filter(|input| !input.is_empty()).map(|_| "input = true".into()));
-    if let (Some(text), true) = (plain, fields.len() == before) {
-        return Some(text);
-    }
-    Some(format!("{{ {} }}", fields.join(", ")))
+    let entry = match (plain, fields.len() == before) {
+        (Some(text), true) => text,
+        _ => format!("{{ {} }}", fields.join(", ")),
+    };
+    // A policy may ask with values that no rule can have, such as a relative directory. One entry that is not valid would make
+    // the suggestions of all policies unusable.
+    command_of(&entry).map(|_| entry)
 }

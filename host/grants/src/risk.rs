@@ -72,6 +72,7 @@ const UNREAD: &str = "is not understood: read it";
 const MAY_CHANGE: &str = "runs as root with a file that the policy may change";
 const UNKNOWN: &str = "runs as root, and wrun does not know what it does: read all of it";
 const MANY: &str = "has a wildcard, and allows all that it matches: name what is meant";
+const OTHERS_ACCOUNT: &str = "runs a file that the policy may change as an account that another policy uses";
 const OTHER_MAY_CHANGE: &str = "runs as root with a file that another policy may change";
 
 /// Maximum length of a path that a reason names, in bytes.
@@ -96,6 +97,10 @@ struct Policy<'g> {
     wide: Vec<&'g PathPattern>,
     decided: Cell<usize>,
     files: HashSet<String>,
+    /// The files that commands of any account name.
+    files_of_all: HashSet<String>,
+    /// The accounts that the policy's commands run as, and those that it may manage by their names.
+    accounts: BTreeSet<String>,
 }
 
 impl<'g> Policy<'g> {
@@ -109,8 +114,21 @@ impl<'g> Policy<'g> {
                 }
             }
         }
-        let commands = grants.rules.commands.iter().filter(|command| has_rights(command, elevated));
-        Self { grants, exact, wide, decided: Cell::new(0), files: commands.flat_map(files).collect() }
+        let all = || grants.rules.commands.iter();
+        let commands = all().filter(|command| has_rights(command, elevated));
+        let managed = grants.list(Capability::Users).iter().filter(|rule| rule.allow).filter_map(|rule| {
+            let Pattern::Name(name) = &rule.pattern else { return None };
+            name.only_name()
+        });
+        Self {
+            grants,
+            exact,
+            wide,
+            decided: Cell::new(0),
+            files: commands.flat_map(files).collect(),
+            files_of_all: all().flat_map(files).collect(),
+            accounts: all().filter_map(|command| command.user.clone()).chain(managed).collect(),
+        }
     }
 
     /// Tells whether the rules allow the policy to change the file.
@@ -127,10 +145,19 @@ impl<'g> Policy<'g> {
 
     /// Tells whether a path rule matches a file that a privileged command runs or reads.
     fn runs_what_matches(&self, rule: &PathPattern) -> bool {
-        match rule.only_path() {
-            Some(path) => self.files.contains(&path),
-            None => self.files.iter().any(|path| rule.matches(path)),
-        }
+        is_one_of(&self.files, rule)
+    }
+
+    /// Tells whether a path rule matches a file that a command of any account runs or reads.
+    fn uses_what_matches(&self, rule: &PathPattern) -> bool {
+        is_one_of(&self.files_of_all, rule)
+    }
+}
+
+fn is_one_of(files: &HashSet<String>, rule: &PathPattern) -> bool {
+    match rule.only_path() {
+        Some(path) => files.contains(&path),
+        None => files.iter().any(|path| rule.matches(path)),
     }
 }
 
@@ -212,8 +239,8 @@ impl<'g> Assessed<'g> {
                 let others = self.policies.values().filter(|one| one.grants.policy() != own.grants.policy());
                 return others
                     .into_iter()
-                    .any(|other| other.runs_what_matches(path))
-                    .then_some("is read or run by a command that another policy may have run as root");
+                    .any(|other| other.uses_what_matches(path))
+                    .then_some("is read or run by a command of another policy");
             }
             Capability::Mounts => {
                 "mounts a file system: the policy reaches all that is in it, and it lies over what was at its place"
@@ -238,8 +265,12 @@ impl<'g> Assessed<'g> {
             Capability::PackageEnvironment => {
                 "is a variable for package tools, which run as root and hand it on to each package's scripts"
             }
-            Capability::ReadAttributes if !rule.pattern.is_exact() => {
-                "shows attributes of other policies, with the passwords that are in some"
+            Capability::ReadAttributes => {
+                "shows what other policies have left there and below, with the passwords that are in some"
+            }
+            Capability::WriteAttributes => "replaces what other policies read there and below",
+            Capability::Environment if is_secret_variable(rule) => {
+                "is a variable whose name is that of a secret: the policy reads its value"
             }
             Capability::Services | Capability::Packages if needs_its_name() => {
                 "is wrun's own, or the whole machine depends on it: changing it can end the runs of all policies"
@@ -263,7 +294,7 @@ impl<'g> Assessed<'g> {
 
     fn risk_of_command(&self, own: &Policy<'_>, command: &CommandGrant) -> Option<Reason> {
         if !has_rights(command, self.elevated) {
-            return None;
+            return self.is_of_others_account(own, command).then(|| OTHERS_ACCOUNT.into());
         }
         let is_open = |word: &WordPattern| matches!(word, WordPattern::Any | WordPattern::Rest);
         if command.environment.keys().any(|name| privileged::variable(name)) {
@@ -304,6 +335,18 @@ impl<'g> Assessed<'g> {
         };
         reason.map(Reason::from)
     }
+
+    /// Tells whether a command runs a file that its policy may change as an account of another policy.
+    fn is_of_others_account(&self, own: &Policy<'_>, command: &CommandGrant) -> bool {
+        let Some(user) = &command.user else { return false };
+        let mut others = self.policies.values().filter(|one| one.grants.policy() != own.grants.policy());
+        others.any(|other| other.accounts.contains(user)) && files(command).any(|path| own.may_change(&path))
+    }
+}
+
+/// Tells whether a rule names a variable that may have a secret.
+fn is_secret_variable(rule: &Rule) -> bool {
+    privileged::may_be_secret(only_text(&rule.text).as_deref().unwrap_or(&rule.text), "")
 }
 
 /// Returns the reason why a command is risky because of a path that its arguments name.
@@ -365,11 +408,12 @@ fn has_rights(command: &CommandGrant, elevated: &ElevatedAccounts) -> bool {
     !user.is_some_and(is_ordinary) || group.is_some_and(|group| !is_plain(group) || is_group(group))
 }
 
-/// Returns the paths that the words of a command name, normalized, each followed by the directories above it.
+/// Returns the paths that the words of a command or a shell's line name, normalized, each followed by the directories above it.
 fn files(command: &CommandGrant) -> impl Iterator<Item = String> {
-    let words = match &command.what {
-        GrantedLine::PathSource(words) => words.as_slice(),
-        _ => &[],
+    let (words, line) = match &command.what {
+        GrantedLine::PathSource(words) => (words.as_slice(), None),
+        GrantedLine::Shell(line) => (&[][..], Some(line.as_str())),
+        _ => (&[][..], None),
     };
     let base =
         command.cwd.as_ref().map_or_else(String::new, |cwd| cwd.only_path().unwrap_or_else(|| cwd.beginning().into()));
@@ -377,7 +421,9 @@ fn files(command: &CommandGrant) -> impl Iterator<Item = String> {
         WordPattern::Word(word) => Some(word.as_str()),
         _ => None,
     });
-    named.flat_map(|word| [Some(word), word.split_once('=').map(|(_, value)| value)]).flatten().flat_map(move |word| {
+    let relative = named.clone().flat_map(|word| [Some(word), word.split_once('=').map(|(_, value)| value)]).flatten();
+    let within = named.chain(line).flat_map(text::absolute_paths);
+    relative.chain(within).flat_map(move |word| {
         let whole = if word.starts_with('/') { word.to_owned() } else { format!("{base}/{word}") };
         let mut path = String::new();
         let mut paths = Vec::new();

@@ -107,6 +107,21 @@ impl Record {
         self.value("start_time").as_i64()
     }
 
+    /// Keeps what a list of runs shows, the values of the run and of each policy without their lists, and drops the rest: a
+    /// record may be large.
+    #[must_use]
+    pub fn headline(self) -> Self {
+        let plain = |part: &mut Value| {
+            if let Some(part) = part.as_object_mut() {
+                part.retain(|key, value| key == "policies" || !(value.is_array() || value.is_object()));
+            }
+        };
+        let Self(mut record) = self;
+        record.get_mut("policies").and_then(Value::as_array_mut).into_iter().flatten().for_each(plain);
+        plain(&mut record);
+        Self(record)
+    }
+
     /// Returns how long the run took, in seconds.
     pub fn seconds(&self) -> f64 {
         self.value("seconds").as_f64().unwrap_or_default()
@@ -211,7 +226,8 @@ impl Record {
     pub fn asked(&self, policy: &str) -> Option<AskedFor> {
         let nothing = Value::Null;
         // A policy without any allowed request does not have entries.
-        let entries = self.0.get("asked")?.get(policy).unwrap_or(&nothing);
+        // An object that was too large is left out as a whole, and then nobody knows what was asked.
+        let entries = self.0.get("asked")?.as_object()?.get(policy).unwrap_or(&nothing);
         let is_complete = entries["complete"] != false;
         let allowed = Needs::from_json(entries["entries"].as_object().cloned().unwrap_or_default());
         let mut needs: Vec<_> = allowed.ok().map(|needs| (entries["entries"].to_string(), needs)).into_iter().collect();

@@ -95,7 +95,7 @@ const OPEN_FILES: [&str; 22] = [
     "/proc/mounts",
 ];
 
-const HARMLESS: [Harmless; 21] = [
+const HARMLESS: [Harmless; 20] = [
     harmless(
         &["apt-get", "apt"],
         &["update", "clean", "autoclean", "-q", "-qq", "--quiet", "-y", "--yes", "--assume-yes"],
@@ -121,7 +121,6 @@ const HARMLESS: [Harmless; 21] = [
     harmless(&["depmod"], &["-a"], false),
     harmless(&["systemd-tmpfiles"], &["--create", "--clean", "--remove"], false),
     harmless(&["journalctl"], &["--flush", "--rotate"], false),
-    harmless(&["hostnamectl"], &["set-hostname"], true),
     harmless(&["mysqladmin", "mariadb-admin", "redis-cli", "rabbitmqctl"], &["ping"], false),
     harmless(&["fc-cache"], &["-f", "-v"], false),
     harmless(&["chronyc"], &["makestep", "tracking"], false),

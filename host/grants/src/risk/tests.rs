@@ -52,7 +52,13 @@ fn entries_that_open_a_lot_have_a_reason() {
         ("paths", "\"/srv/app*/**\"", "wildcard"),
         ("paths", "\"/srv/app/*\"", "wildcard"),
         ("read_paths", "\"/**\"", "wildcard"),
-        ("write_attributes", "\"*\"", "wildcard"),
+        ("write_attributes", "\"*\"", "replaces what other policies read"),
+        ("write_attributes", "\"victim.comment\"", "replaces what other policies read"),
+        ("read_attributes", "\"nginx.port\"", "other policies"),
+        ("environment", "\"AWS_SECRET_ACCESS_KEY\"", "secret"),
+        ("environment", "\"VAULT_TOKEN\"", "secret"),
+        ("commands", "\"hostnamectl set-hostname other\"", "does not know what it does"),
+        ("commands", "\"perl -I/srv/lib /opt/x.pl\"", "may change"),
         ("facts", "\"*\"", "wildcard"),
         ("data_bags", "\"*\"", "wildcard"),
         ("search", "\"*\"", "wildcard"),
@@ -149,7 +155,7 @@ fn entries_that_open_a_lot_have_a_reason() {
 
 #[test]
 fn a_path_that_a_granted_command_runs_has_a_reason() {
-    for (policy, part) in [("a", "that the policy may have run"), ("b", "that another policy may have run")] {
+    for (policy, part) in [("a", "that the policy may have run"), ("b", "by a command of another policy")] {
         let grants = "[policy.a]\ncommands = [\"/opt/a/run\"]\n[policy.b]\n";
         for (value, expect) in
             [("\"/opt/a/run\"", true), ("\"/opt/a\"", true), ("\"/opt/a/*\"", true), ("\"/opt/b\"", false)]
@@ -162,6 +168,31 @@ fn a_path_that_a_granted_command_runs_has_a_reason() {
                 "{policy} {value}: {found:?}"
             );
         }
+    }
+}
+
+#[test]
+fn attack_a_path_within_another_policys_command_has_a_reason() {
+    let grants = "[policy.a]\ncommands = [{ shell = \"cd /opt; sh /srv/ops/job | tee /tmp/x\" }, \"perl -I/srv/lib /opt/x.pl\", \
+                  { argv = [\"/srv/c/run\"], user = \"ada\" }]\n[policy.b]\n";
+    for (value, expect) in
+        [("/srv/ops/job", true), ("/srv/lib/**", true), ("/srv/lib", true), ("/srv/c/run", true), ("/srv/d", false)]
+    {
+        let addition = Addition { policy: "b".into(), key: "paths".into(), value: format!("\"{value}\"") };
+        let found = assess(grants, &addition);
+        let told = found.as_ref().is_some_and(|reason| reason.text.contains("by a command of another policy"));
+        assert_eq!(told, expect, "{value}: {found:?}");
+    }
+}
+
+#[test]
+fn attack_a_file_of_the_policy_that_runs_as_another_policys_account_has_a_reason() {
+    let grants = "[policy.a]\npaths = [\"/srv/a/**\"]\n[policy.b]\nusers = [\"ada\"]\n[policy.c]\n";
+    for (user, expect) in [("ada", true), ("own", false)] {
+        let value = format!("{{ argv = [\"/srv/a/run\"], user = \"{user}\" }}");
+        let addition = Addition { policy: "a".into(), key: "commands".into(), value };
+        let found = assess(grants, &addition);
+        assert_eq!(found.is_some_and(|reason| reason.text == OTHERS_ACCOUNT), expect, "{user}");
     }
 }
 
@@ -246,7 +277,7 @@ fn ordinary_entries_have_none() {
         ("paths", "\"/srv/[*]x\""),
         ("paths", "\"/srv/app/**\""),
         ("read_paths", "\"/srv/[*]x/**\""),
-        ("read_attributes", "\"nginx.port\""),
+        ("environment", "\"LANG\""),
         ("services", "\"wrunner\""),
         ("commands", "{ argv = [\"a\"], user = \"ada\", environment = { RAILS_ENV = \"<any>\" } }"),
         ("commands", "{ argv = [\"a\", \"<is:<any>>\"], user = \"ada\" }"),

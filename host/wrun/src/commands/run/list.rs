@@ -6,7 +6,7 @@ use crate::printer::{Printer, Tone};
 use crate::settings::View;
 use crate::table::Table;
 use crate::terminal;
-use assemble::{Records, RunState, Started};
+use assemble::{RecordedRun, Records, RunState, Started};
 use report::Record;
 use serde_json::{Map, Value, json};
 use state::Holder;
@@ -23,8 +23,13 @@ pub(super) fn run(arguments: &ListArguments, printer: Printer) -> anyhow::Result
     let records = Records::find(&settings.run)?;
     // A damaged record must not hide the others.
     let runs = records.runs().iter().take(arguments.limit);
-    let listed: Vec<(&str, Read)> =
-        runs.map(|run| (run.id.as_str(), run.state().map_err(|error| text::error_chain(&error)))).collect();
+    // Only what the list shows is kept of each record: all of them together may be larger than the memory.
+    let headline = |state| match state {
+        RunState::Finished(record) => RunState::Finished(Box::new(record.headline())),
+        other => other,
+    };
+    let read = |run: &RecordedRun| run.state().map(headline).map_err(|error| text::error_chain(&error));
+    let listed: Vec<(&str, Read)> = runs.map(|run| (run.id.as_str(), read(run))).collect();
     // A run has its folder a moment after it has the lock.
     let is_listed = |holder: &Holder| records.runs().iter().any(|run| holder.run.as_deref() == Some(run.id.as_str()));
     let beginning = records.running()?.filter(|holder| !is_listed(holder));
