@@ -96,6 +96,19 @@ fn all_that_an_action_needs_is_told_in_one_run() {
                 "paths /var/lib/apt/periodic",
             ],
         ),
+        // It reads its ring to see whether the key is there.
+        (
+            "apt_repository 'x' do\n  uri 'https://example.org/x'\n  key 'ABCDEF01'\n  keyserver 'keys.example'\n  \
+             cache_rebuild false\nend\n",
+            &[
+                "commands apt-cache gencaches",
+                "commands gpg --no-default-keyring --keyring /etc/apt/keyrings/x.gpg --keyserver \
+                 hkp://keys.example:80 --recv ABCDEF01",
+                "paths /etc/apt/keyrings",
+                "paths /etc/apt/sources.list.d/x.list",
+                "read_paths /etc/apt/keyrings/x.gpg",
+            ],
+        ),
         ("sudo 'ops' do\n  users 'ann'\nend\n", &["paths /etc/sudoers.d", "paths /etc/sudoers.d/ops"]),
         (
             "kernel_module 'x' do\n  options ['a=1']\nend\n",

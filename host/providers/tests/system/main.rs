@@ -9,6 +9,7 @@ mod accounts_attacks;
 mod archive;
 mod cron;
 mod given_away;
+mod keys;
 mod mirror;
 mod mount;
 mod node;
