@@ -44,8 +44,7 @@ pub(super) const PLACES: &[Place] = &[
         &[Fixed, Checked("the name of a kernel parameter, which is no option; setting it is granted")],
     ),
     ("composite/yum_repository.rs", r#"printed_confined("yum", &["repolist", "all"])"#, &[Fixed]),
-    ("gpg.rs", r#"Launch::program("gpg", words).placed("empty", vec![])"#, &[Fixed]),
-    ("gpg.rs", r#"Launch::program("gpg", words).placed(RING, ring)"#, &[Fixed]),
+    ("gpg.rs", r#"Launch::program("gpg", words)"#, &[Fixed, Checked("a key's number in hexadecimal, after `--`")]),
     (
         "reboots.rs",
         r#"Launch::program("shutdown", ["-r", "--", &format!("+{minutes}"), &reason])"#,
