@@ -36,8 +36,8 @@ fn guards_and_action_of_a_denied_resource_are_told_in_one_run() {
 fn all_that_an_action_needs_is_told_in_one_run() {
     for (recipe, expected) in [
         (
-            "package %w(one two) do\n  options '--opt'\nend\n",
-            &["package_options --opt", "packages one", "packages two"][..],
+            "package %w(one two) do\n  options '--opt'\n  default_release 'sid'\nend\n",
+            &["package_options --default-release=sid", "package_options --opt", "packages one", "packages two"][..],
         ),
         (
             "remote_file '/srv/x' do\n  source ['http://127.0.0.1:9/x', 'file:///srv/y']\n  verify 'check %{path}'\nend\n",
