@@ -6,6 +6,7 @@
 mod account_attacks;
 mod accounts;
 mod accounts_attacks;
+mod along;
 mod archive;
 mod cron;
 mod given_away;
