@@ -31,6 +31,18 @@ impl PolicyGrants {
         self.plain(Capability::Packages, name, || privileged::package(name)).map(GrantedPackage)
     }
 
+    /// Checks whether a granted package may bring or upgrade another one, which need not be granted. A rule that refuses the
+    /// other one forbids that, and wrun's own package needs a rule that names it.
+    ///
+    /// # Errors
+    /// The package may not be brought along.
+    pub fn package_is_brought(&self, name: &str) -> Result<(), Denied> {
+        let is_refused =
+            || matches!(self.list(Capability::Packages).decide(Asked::Text(name), || false), Verdict::Refused(_));
+        let is_guarded = !self.everything && (privileged::package(name) || is_refused());
+        if is_guarded { self.package(name).map(drop) } else { Ok(()) }
+    }
+
     /// Checks whether the policy may start, stop, enable and disable a service. `x` and `x.service` are the same.
     ///
     /// # Errors

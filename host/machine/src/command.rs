@@ -126,6 +126,8 @@ pub struct Launch {
     scratch: Vec<&'static str>,
     /// Its locks count as taken, if it is confined, and are not.
     pretends_locks: bool,
+    /// True if a confined program is told that there are no networks and no attributes of files.
+    lacks_network: bool,
     /// The files that the program may write and the programs that it may start. `None`: everything that its user may.
     fence: Option<Fence>,
     /// True if a cookbook wrote the command: its processes then count towards the policy's limit.
@@ -156,6 +158,7 @@ impl Launch {
             placed: None,
             scratch: vec![],
             pretends_locks: false,
+            lacks_network: false,
             fence: None,
             granted: false,
         }
@@ -187,6 +190,7 @@ impl Launch {
             placed: None,
             scratch: vec![],
             pretends_locks: false,
+            lacks_network: false,
             fence: None,
             granted: true,
         }
@@ -249,6 +253,14 @@ impl Launch {
     #[must_use]
     pub fn pretending_locks(self) -> Self {
         Self { pretends_locks: true, ..self }
+    }
+
+    /// A confined program is told that there are no networks and that files have no attributes, where others are ended when
+    /// they use these: for one of the host's own choosing that needs neither. A guard's command must not be told so, since it
+    /// would answer for the network.
+    #[must_use]
+    pub fn without_network(self) -> Self {
+        Self { lacks_network: true, ..self }
     }
 
     /// Limits the files that the program writes and the programs that it starts, if the kernel has Landlock. Not for a

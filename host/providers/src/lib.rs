@@ -15,6 +15,7 @@ mod claims;
 mod composite;
 mod foreseen;
 mod found;
+mod gpg;
 mod notes;
 mod operation;
 mod parts;

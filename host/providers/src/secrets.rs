@@ -13,12 +13,14 @@ pub(crate) const SENSITIVE: &str = "[sensitive]";
 
 /// Properties whose values may be secrets, in types of cookbooks too. Those of the built-in types that are marked as secret, or as
 /// hidden with their resource, count as well. What a resource manages (a path, an owner, a package) is shown.
-const SECRET: [&str; 22] = [
+const SECRET: [&str; 24] = [
+    "additional_remotes",
     "ca_key_pass",
     "code",
     "command",
     "content",
     "creates",
+    "default_release",
     "device",
     "env",
     "environment",

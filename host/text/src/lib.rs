@@ -1,9 +1,10 @@
 //! The words that rooms share: near names, numbers of things, the characters that may reach a terminal or a log, hexadecimal digests, TOML
-//! quoting, the number of values in JSON, chains of errors, words of a shell, and which build of a policy is meant. Pure, and without dependencies, so that every room can use it.
+//! quoting, the number of values in JSON, chains of errors, words of a shell, which build of a policy is meant, and credentials in addresses. Pure, and without dependencies, so that every room can use it.
 
 mod chain;
 mod complaints;
 mod counted;
+mod credentials;
 mod hex;
 mod json;
 mod near;
@@ -17,6 +18,7 @@ mod versions;
 pub use chain::error_chain;
 pub use complaints::plainly;
 pub use counted::counted;
+pub use credentials::{has_credentials, without_credentials};
 pub use hex::{hex, unhex};
 pub use json::{check_json_values, json_values};
 pub use near::{did_you_mean, did_you_mean_type, nearest};

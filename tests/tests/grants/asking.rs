@@ -36,8 +36,8 @@ fn guards_and_action_of_a_denied_resource_are_told_in_one_run() {
 fn all_that_an_action_needs_is_told_in_one_run() {
     for (recipe, expected) in [
         (
-            "package %w(one two) do\n  options '--opt'\nend\n",
-            &["package_options --opt", "packages one", "packages two"][..],
+            "package %w(one two) do\n  options '--opt'\n  default_release 'sid'\nend\n",
+            &["package_options --default-release=sid", "package_options --opt", "packages one", "packages two"][..],
         ),
         (
             "remote_file '/srv/x' do\n  source ['http://127.0.0.1:9/x', 'file:///srv/y']\n  verify 'check %{path}'\nend\n",
@@ -99,6 +99,19 @@ fn all_that_an_action_needs_is_told_in_one_run() {
                 "paths /etc/apt/sources.list.d/x.list",
                 "paths /var/chef/cache/https___example_org_x_asc",
                 "paths /var/lib/apt/periodic",
+            ],
+        ),
+        // It reads its ring to see whether the key is there.
+        (
+            "apt_repository 'x' do\n  uri 'https://example.org/x'\n  key 'ABCDEF01'\n  keyserver 'keys.example'\n  \
+             cache_rebuild false\nend\n",
+            &[
+                "commands apt-cache gencaches",
+                "commands gpg --no-default-keyring --keyring /etc/apt/keyrings/x.gpg --keyserver \
+                 hkp://keys.example:80 --recv ABCDEF01",
+                "paths /etc/apt/keyrings",
+                "paths /etc/apt/sources.list.d/x.list",
+                "read_paths /etc/apt/keyrings/x.gpg",
             ],
         ),
         ("sudo 'ops' do\n  users 'ann'\nend\n", &["paths /etc/sudoers.d", "paths /etc/sudoers.d/ops"]),

@@ -8,6 +8,7 @@
 
 mod asking;
 mod check;
+mod claims;
 mod denials;
 mod dry_runs;
 mod files;

@@ -125,8 +125,8 @@ impl CommandFailure {
     }
 
     /// Returns the exception that a cookbook may rescue.
-    pub fn into_raised(self, _launch: &Launch) -> Raised {
-        let message = self.to_string();
+    pub fn into_raised(self, launch: &Launch) -> Raised {
+        let message = told(launch, self.to_string());
         let kind = match self {
             Self::NotLimited { program, .. } => {
                 let name = program.rsplit('/').next().unwrap_or_default();
@@ -158,7 +158,17 @@ pub fn require_success(launch: &Launch, outcome: &CommandOutcome, codes: &[i32])
     if outcome.code.is_some_and(|code| codes.contains(&code)) {
         return Ok(());
     }
-    Err(Raised::new(ErrorKind::CommandFailed, chef::unexpected_exit(codes, end(launch.shown(), outcome))))
+    let message = chef::unexpected_exit(codes, end(launch.shown(), outcome));
+    Err(Raised::new(ErrorKind::CommandFailed, told(launch, message)))
+}
+
+/// Returns a message about a program. A program that the host chose reads settings of other teams, and tells addresses with
+/// their passwords.
+fn told(launch: &Launch, message: String) -> String {
+    match launch.granted {
+        true => message,
+        false => text::without_credentials(&message).into_owned(),
+    }
 }
 
 fn end<'a>(shown: &'a str, outcome: &'a CommandOutcome) -> CommandEnd<'a> {

@@ -123,6 +123,18 @@ impl StagedFile {
         }
     }
 
+    /// Gives the staged file a name that nobody can foresee. Programs that read it may write files beside it whose names they
+    /// make from its name: nobody can have laid a link there.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn take_secret_name(&mut self) -> Result<(), Fault> {
+        let renamed = staging::secret_name(&self.target)
+            .and_then(|name| self.parent.rename(&self.name, &self.parent, &name).map(|()| name));
+        self.name = renamed.map_err(|error| Fault::new(errno(&error), FileCall::Rename, &self.path()))?;
+        Ok(())
+    }
+
     /// Returns a name for a copy that is kept elsewhere. No other copy of this process gets this name.
     pub fn copys_name(&self) -> String {
         staging::own_name(&self.target)

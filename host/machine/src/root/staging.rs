@@ -7,6 +7,7 @@ use super::{Entry, Kind, open};
 use cap_std::fs::{Dir, OpenOptions};
 use rustix::fs::{AtFlags, FlockOperation};
 use rustix::io::Errno;
+use rustix::rand::{GetRandomFlags, getrandom};
 use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -55,6 +56,16 @@ pub(super) fn own_name(target: &str) -> String {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let process = rustix::process::getpid().as_raw_nonzero();
     staged_name(target, &format!("{process}-{}", COUNTER.fetch_add(1, Ordering::Relaxed)))
+}
+
+/// Returns a name that nobody can foresee.
+pub(super) fn secret_name(target: &str) -> io::Result<String> {
+    let mut bytes = [0_u8; 16];
+    let count = rustix::io::retry_on_intr(|| getrandom(bytes.as_mut_slice(), GetRandomFlags::empty()))?;
+    if count < bytes.len() {
+        return Err(Errno::IO.into());
+    }
+    Ok(staged_name(target, &format!("{:032x}", u128::from_ne_bytes(bytes))))
 }
 
 /// Creates the file and locks it. Returns `None` if another user or process has the name.

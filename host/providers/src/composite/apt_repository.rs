@@ -58,9 +58,11 @@ impl Repository<'_> {
         let (sentence, removal) = self.older_name(machine)?;
         made.extend(removal);
         let text = self.lines(machine)?;
+        let sensitive = text::has_credentials(&text);
         let properties =
             [("owner", json!("root")), ("group", json!("root")), ("mode", json!("0644")), ("content", json!(text))];
-        let file = notifying(child("file", path, "create", properties), Timing::Immediate, &refresh(), "run");
+        let file = Declaration { sensitive, ..child("file", path, "create", properties) };
+        let file = notifying(file, Timing::Immediate, &refresh(), "run");
         made.push(always(self.updating(file)));
         Ok(change(sentence, made))
     }

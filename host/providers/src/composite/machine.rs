@@ -107,7 +107,12 @@ impl Machine<'_, '_> {
     /// Does the same as [`printed`](Self::printed) for a program that reads files of the policy, or that writes files of its
     /// own. The program runs confined, as in a dry run, and can change nothing, even in real runs.
     pub(super) fn printed_confined(&mut self, program: &str, arguments: &[&str]) -> Option<String> {
-        match self.view.ask(&Launch::program(program, arguments.iter().copied())) {
+        self.asked_confined(&Launch::program(program, arguments.iter().copied()))
+    }
+
+    /// Returns the output of a confined call of a program that the host chooses, or `None` if it fails.
+    pub(super) fn asked_confined(&mut self, launch: &Launch) -> Option<String> {
+        match self.view.ask(launch) {
             Answer::Ended(outcome) => printed_by(outcome),
             Answer::Unknown(_) => None,
         }
@@ -238,9 +243,21 @@ impl Machine<'_, '_> {
     /// Returns the text of a file as [`readable_text`](Self::readable_text) does. A file that the policy may not see counts
     /// as absent.
     pub(super) fn seen_text(&self, path: &str) -> Option<String> {
+        self.seen_bytes(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// Returns the bytes of a file, as [`seen_text`](Self::seen_text).
+    pub(super) fn seen_bytes(&self, path: &str) -> Option<Vec<u8>> {
         match self.view.seen_target(path) {
-            Some(Ok(Some(_))) => self.readable_text(path).ok().flatten(),
+            Some(Ok(Some(_))) => self.readable_bytes(path).ok().flatten(),
             _ => None,
+        }
+    }
+
+    /// Asks for the right to read a file that the action can do without. Surveys and questions name the right.
+    pub(super) fn would_read(&self, path: &str) {
+        if self.is_survey || self.is_question {
+            let _not_needed = self.view.readable(path);
         }
     }
 

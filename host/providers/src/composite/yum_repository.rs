@@ -23,7 +23,9 @@ impl Composite for YumRepository {
         }
         let folder = properties.reposdir.trim_end_matches('/');
         let (path, own) = (format!("{folder}/{id}.repo"), rendered(wanted));
-        let repository = Repository { id, path, own, properties: &properties };
+        // Where apt is the machine's own tool, `package` knows nothing of yum.
+        let reloaded = if machine.has_program("apt-get") { "yum_package" } else { "package" };
+        let repository = Repository { id, path, own, reloaded, properties: &properties };
         match wanted.action {
             "delete" | "remove" => repository.remove(machine),
             "makecache" => {
@@ -40,6 +42,8 @@ struct Repository<'p> {
     path: String,
     /// The file's content, if the policy has rendered it itself.
     own: Option<Property>,
+    /// The type of the child that drops the list of known packages.
+    reloaded: &'static str,
     properties: &'p YumRepositoryProperties,
 }
 
@@ -51,10 +55,10 @@ impl Repository<'_> {
         }
         let text = match &self.own {
             Some(own) => own.clone(),
-            None => Property::Plain(json!(text(self.properties)?)),
+            None => Property::Plain(json!(content(self.properties)?)),
         };
-        let mut file =
-            with_text(child("template", &self.path, "create", [("mode", json!(self.properties.mode))]), text);
+        let file = with_text(child("template", &self.path, "create", [("mode", json!(self.properties.mode))]), text);
+        let mut file = Declaration { sensitive: self.has_secrets(&file), ..file };
         if !self.properties.make_cache {
             return Ok(children([file]));
         }
@@ -73,6 +77,18 @@ impl Repository<'_> {
             self.make_cache("nothing", true),
             self.reload(),
         ]))
+    }
+
+    /// Tells whether reports must not show the file's content: it has a password, or an address with one.
+    fn has_secrets(&self, file: &Declaration) -> bool {
+        let is_secret = |line: &str| {
+            let name = line.split('=').next().unwrap_or_default().trim();
+            name.ends_with("password") || text::has_credentials(line)
+        };
+        let properties = self.properties;
+        properties.password.is_some()
+            || properties.proxy_password.is_some()
+            || matches!(file.property("content"), Some(Property::Plain(Value::String(text))) if text.lines().any(is_secret))
     }
 
     fn remove(&self, machine: &mut Machine<'_, '_>) -> Result<Composition, Raised> {
@@ -97,16 +113,16 @@ impl Repository<'_> {
 
     /// Makes a child notify the host to drop its list of known packages.
     fn reloading(&self, child: Declaration) -> Declaration {
-        notifying(child, Timing::Immediate, &format!("package[package-cache-reload-{}]", self.id), "flush_cache")
+        notifying(child, Timing::Immediate, &self.reload().key(), "flush_cache")
     }
 
     fn reload(&self) -> Declaration {
-        child("package", &format!("package-cache-reload-{}", self.id), "nothing", [])
+        child(self.reloaded, &format!("package-cache-reload-{}", self.id), "nothing", [])
     }
 }
 
 /// Returns the file's content, as Chef's template renders it.
-fn text(properties: &YumRepositoryProperties) -> Result<String, Raised> {
+fn content(properties: &YumRepositoryProperties) -> Result<String, Raised> {
     let p = properties;
     let flag = |value: bool| Some(if value { "1" } else { "0" }.to_owned());
     let once = |value: Option<bool>| value.filter(|value| *value).map(|_| "1".to_owned());

@@ -14,6 +14,7 @@ mod content;
 mod create;
 mod inspect;
 mod json_check;
+mod key_check;
 mod remove;
 mod staging;
 mod unit_check;

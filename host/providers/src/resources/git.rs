@@ -130,6 +130,7 @@ impl Task {
         let submodules = properties.enable_submodules;
         let mut caller = Caller::read(&properties);
         let rights = Rights::of(&destination, &repository, &mut caller, submodules, view)?;
+        remotes.iter().try_for_each(|(_, address)| access::ask_remote(address, view))?;
         let shown_repository = match wanted.declaration.sensitive {
             true => "**Suppressed Sensitive URL**".to_owned(),
             false => repository.clone(),

@@ -9,6 +9,7 @@
 //! matches). A grant is for a name itself. So a name means only the package of exactly that name, or the only provider of a
 //! virtual package.
 
+mod along;
 mod apt;
 mod candidates;
 mod choice;

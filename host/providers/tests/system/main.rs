@@ -6,9 +6,11 @@
 mod account_attacks;
 mod accounts;
 mod accounts_attacks;
+mod along;
 mod archive;
 mod cron;
 mod given_away;
+mod keys;
 mod mirror;
 mod mount;
 mod node;

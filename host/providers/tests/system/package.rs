@@ -34,7 +34,7 @@ fn stocked(node: Node) -> Node {
     node
 }
 
-fn version(node: &Node, name: &str) -> String {
+pub(crate) fn version(node: &Node, name: &str) -> String {
     node.output(&format!("dpkg-query -W -f '${{db:Status-Status}} ${{Version}}' {name} 2>/dev/null || true"))
 }
 
@@ -244,6 +244,22 @@ fn a_held_lock_is_waited_for_and_its_holder_named() {
     assert!(other.wait().unwrap().success());
     teller.join().unwrap();
     assert_eq!(version(&node, "slow"), "installed 1");
+}
+
+/// Any user may lock debconf's files. debconf would fail at once, and leave the package half configured.
+#[test]
+fn attack_a_lock_on_debconfs_files_is_waited_for_and_its_holder_named() {
+    let mut node = node();
+    node.output("apt-get -q update");
+    let path = "/var/cache/debconf/templates.dat";
+    let file = std::fs::File::open(node.root.at(path).unwrap()).unwrap();
+    rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let error = node.act("package", "tool", "install", json!({})).unwrap_err();
+    let expect = format!("{path} is held by process {} (", std::process::id());
+    assert!(error.message.starts_with(&expect), "{}", error.message);
+    assert_eq!(version(&node, "tool"), "");
+    drop(file);
+    assert_eq!(node.act("package", "tool", "install", json!({})).unwrap(), ["install version 2.0 of package tool"]);
 }
 
 #[test]

@@ -272,6 +272,42 @@ fn debfd_what_rpm_installs_is_what_was_looked_at() {
     }
 }
 
+/// Any user may hold a read lock on rpm's database, and rpm fails at once.
+#[test]
+fn attack_a_lock_on_rpms_database_is_waited_for_and_its_holder_named() {
+    const HOLD: &str = "use Fcntl; open F, '<', '/var/lib/rpm/.rpm.lock' or die; \
+                        my $lock = pack('s s x4 q q i x4', F_RDLCK, 0, 0, 0, 0); fcntl(F, F_SETLK, $lock) or die; \
+                        open G, '>', '/srv/begun' or die; sleep 1 until -e '/srv/go'";
+    let mut node = prepared(Node::new());
+    node.output("mkdir -p /var/lib/rpm; touch /var/lib/rpm/.rpm.lock");
+    let mut other = std::process::Command::new("chroot");
+    let mut other = other.arg(node.root.path()).args(["perl", "-e", HOLD]).spawn().unwrap();
+    while !node.root.exists("/srv/begun") {
+        assert_eq!(other.try_wait().unwrap(), None);
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    for (kind, action) in [("rpm_package", "remove"), ("dnf_package", "upgrade")] {
+        let error = node.act(kind, "bash", action, json!({})).unwrap_err();
+        let expect = format!("/var/lib/rpm/.rpm.lock is held by process {} (perl)", other.id());
+        assert!(error.message.starts_with(&expect), "{}", error.message);
+    }
+    assert_eq!(told(&node), "");
+    node.root.write("/srv/go", "").unwrap();
+    assert!(other.wait().unwrap().success());
+}
+
+/// A tool reads the settings of all teams, and tells addresses with their passwords.
+#[test]
+fn attack_an_error_of_a_package_tool_tells_no_password() {
+    let mut node = prepared(Node::granting("packages = [\"vim\"]"));
+    let telling =
+        "#!/bin/sh\necho 'Errors during downloading from http://team:S3cret@10.0.0.1/private/x' >&2\nexit 1\n";
+    node.root.write_program("/usr/bin/dnf", telling).unwrap();
+    let raised = node.act("dnf_package", "vim", "install", json!({})).unwrap_err();
+    let said = format!("{} {:?}", raised.message, raised.hint);
+    assert!(said.contains("http://***@10.0.0.1/private") && !said.contains("S3cret"), "{said}");
+}
+
 /// rpm removes without a word what a package declares to replace. It does so when it upgrades, and not with `-i`.
 #[test]
 fn attack_a_package_file_replaces_no_package_that_is_not_granted() {
@@ -344,7 +380,43 @@ fn attack_dnf_removes_no_package_that_is_not_granted() {
         assert_eq!(told(&node), "");
         // A dry run does not fail of it: an earlier resource may help.
         let foreseen = node.dry().foresee(kind, "vim", "install", json!({})).unwrap();
-        assert!(foreseen.unknown.iter().any(|why| why.contains("which packages it would remove is not known")));
+        assert!(foreseen.unknown.iter().any(|why| why.contains("which other packages it would change is not known")));
+    }
+}
+
+/// What a granted package needs comes along, but no older version of another team's package, and nothing that is denied.
+#[test]
+fn attack_dnf_changes_no_package_that_is_denied_and_downgrades_none_that_is_not_granted() {
+    let installing = "Installing:\n vim x86_64 2:8.2-1.el9 base 1 k\n";
+    let table = |kind: &str, line: &str, summary: &str| {
+        format!("{installing}{kind}:\n {line}\nTransaction Summary\nInstall  1 Package\n{summary}")
+    };
+    let upgrading = table("Upgrading", "bash x86_64 5.2-1.el9 base 1 k", "Upgrade  1 Package\n");
+    let downgrading = table("Downgrading", "bash x86_64 5.0-1.el9 base 1 k", "Downgrade  1 Package\n");
+    let bringing = table("Installing dependencies", "denied x86_64 1-1 base 1 k", "");
+    let own = table("Upgrading", "wrun x86_64 2-1 base 1 k", "Upgrade  1 Package\n");
+    for kind in ["dnf_package", "yum_package"] {
+        let mut node = prepared(Node::granting("packages = [\"*\"]\ndeny_packages = [\"bash\", \"denied\"]"));
+        for (table, name) in
+            [(&upgrading, "`bash`"), (&downgrading, "`bash`"), (&bringing, "`denied`"), (&own, "`wrun`")]
+        {
+            node.root.write("/srv/table", table).unwrap();
+            let error = node.act(kind, "vim", "install", json!({})).unwrap_err();
+            assert!(error.class() == "Wrun::Denied" && error.message.contains(name), "{error:?}");
+        }
+        let mut node = node.again(Some("packages = [\"vim\"]"));
+        node.root.write("/srv/table", &downgrading).unwrap();
+        let error = node.act(kind, "vim", "install", json!({})).unwrap_err();
+        assert!(error.class() == "Wrun::Denied" && error.message.contains("`bash`"), "{error:?}");
+        assert_eq!(told(&node), "");
+        deed(&node, "vim 2 8.2 1.el9 x86_64\n");
+        node.root.write("/srv/table", &upgrading).unwrap();
+        let sentences = [
+            "install version 2:8.2-1.el9.x86_64 of package vim",
+            "upgrade package bash from 0:5.1-6.el9.x86_64 to 0:5.2-1.el9.x86_64 along with it",
+        ];
+        let words = format!("{} -y install vim-2:8.2-1.el9.x86_64", kind.split('_').next().unwrap());
+        check(&mut node, (kind, "vim", "install"), json!({}), &sentences, &words);
     }
 }
 
@@ -432,6 +504,31 @@ fn attack_a_dry_run_that_asks_dnf_changes_nothing() {
     node.root.write_program("/usr/bin/dnf", nothing).unwrap();
     let foreseen = node.foresee("dnf_package", "vim", "install", json!({})).unwrap();
     assert!(foreseen.unknown.iter().any(|why| why.contains("fetches no lists")), "{foreseen:?}");
+}
+
+/// dnf looks whether there is a network, and keeps checksums beside its lists, before it answers from what was fetched.
+#[test]
+fn a_dry_run_tells_dnf_that_there_is_no_network() {
+    const LOOKING: &str = "use Socket; use Errno; \
+        exit 1 if socket(S, PF_INET6, SOCK_DGRAM, 0) or !$!{EAFNOSUPPORT}; \
+        open F, '+>', '/var/lib/list' or exit 2; my ($name, $value) = ('user.a', 'b'); \
+        exit 3 if syscall(NUMBER, fileno(F), $name, $value, 1, 0) != -1 or !$!{EOPNOTSUPP}";
+    let number = if cfg!(target_arch = "x86_64") { "190" } else { "7" };
+    let looking = format!("#!/bin/sh\nperl -e '{}' || exit 9\n", LOOKING.replace('\'', "\"").replace("NUMBER", number));
+    let node = prepared(Node::new());
+    node.root.write_program("/usr/bin/dnf", DNF.replacen("#!/bin/sh\n", &looking, 1)).unwrap();
+    let foreseen = node.dry().foresee("dnf_package", "vim", "install", json!({})).unwrap();
+    let changes = vec!["install version 2:8.2-1.el9.x86_64 of package vim".to_owned()];
+    assert_eq!(foreseen, Foreseen { changes, ..Foreseen::default() });
+}
+
+/// `yum_repository` drops the list under a name that is not a package's.
+#[test]
+fn the_list_of_known_packages_is_dropped_without_a_right() {
+    let mut node = prepared(Node::granting(""));
+    for kind in ["dnf_package", "yum_package"] {
+        check(&mut node, (kind, "package-cache-reload-app", "flush_cache"), json!({}), &[], "");
+    }
 }
 
 /// Some options have dnf start programs, also where it is only asked what it would do.

@@ -31,7 +31,9 @@ pub(crate) const RESPONSE_FILE_VARIABLES: Property =
 
 /// The properties of apt beyond those of all packages.
 pub(crate) static APT_PROPERTIES: [Property; 5] = [
-    Property::text("default_release", "The release that versions are taken from, as `-t` of apt-get.").no_state(),
+    Property::text("default_release", "The release that versions are taken from, as `-t` of apt-get.")
+        .no_state()
+        .deputy(Deputy::Options),
     Property::boolean(
         "overwrite_config_files",
         "Whether the package's configuration replaces files changed on the node.",

@@ -32,14 +32,12 @@ static APT_REPOSITORY_PROPERTIES: [Property; 14] = [
         .name_property()
         .identity()
         .since("14.1"),
-    Property::text("uri", "The source's address, or `ppa:` and a name.").deputy(Deputy::Host),
+    Property::text("uri", "The source's address, or `ppa:` and a name."),
     Property::of("distribution", TEXT_NIL_OR_FALSE, "The distribution, most often its code name; null leaves it out.")
         .default_to(Default::Described("the node's own code name")),
     Property::of("components", LIST, "The components, such as `main`.").default(Literal::List(&[])),
     Property::of("arch", TEXT_NIL_OR_FALSE, "The architectures, separated by commas."),
-    Property::boolean("trusted", "Whether packages are taken without a signature.")
-        .default(Literal::Boolean(false))
-        .deputy(Deputy::Options),
+    Property::boolean("trusted", "Whether packages are taken without a signature.").default(Literal::Boolean(false)),
     Property::boolean("deb_src", "Whether source packages are offered too.").default(Literal::Boolean(false)),
     Property::of("keyserver", TEXT_NIL_OR_FALSE, "The server from which a key named by its number is fetched.")
         .default(Literal::Text("keyserver.ubuntu.com"))
@@ -68,16 +66,14 @@ static APT_REPOSITORY_PROPERTIES: [Property; 14] = [
         ],
         "The key ring that must sign this source: a path, or true for one of its own.",
     )
-    .default(Literal::Boolean(true))
-    .deputy(Deputy::ReadPath),
+    .default(Literal::Boolean(true)),
     Property::of("cookbook", TEXT_NIL_OR_FALSE, "The cookbook that has the key's file.").no_state(),
     Property::boolean("cache_rebuild", "Whether the index is refreshed after a change.")
         .default(Literal::Boolean(true))
         .no_state(),
     Property::of("options", TEXT_OR_LIST, "Further options in the source's line.")
         .coerce(Coercion::Wrapped)
-        .default(Literal::List(&[]))
-        .deputy(Deputy::Options),
+        .default(Literal::List(&[])),
 ];
 
 properties! {

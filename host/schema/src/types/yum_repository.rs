@@ -50,9 +50,9 @@ static YUM_REPOSITORY_PROPERTIES: [Property; 44] = [
         .default(Literal::Text("/etc/yum.repos.d/"))
         .since("16.9")
         .deputy(Deputy::Path),
-    Property::of("baseurl", TEXT_OR_LIST, "The addresses.").aliases(&["url"]).deputy(Deputy::Host),
-    Property::text("metalink", "The address of a metalink file.").deputy(Deputy::Host),
-    Property::text("mirrorlist", "The address of a list of mirrors.").deputy(Deputy::Host),
+    Property::of("baseurl", TEXT_OR_LIST, "The addresses.").aliases(&["url"]),
+    Property::text("metalink", "The address of a metalink file."),
+    Property::text("mirrorlist", "The address of a list of mirrors."),
     expiry(
         "mirrorlist_expire",
         "How long the list of mirrors is good.",
@@ -83,12 +83,12 @@ static YUM_REPOSITORY_PROPERTIES: [Property; 44] = [
     Property::text("failovermethod", "How the next address is chosen.")
         .equal_to(&[Literal::Text("priority"), Literal::Text("roundrobin")]),
     Property::boolean("fastestmirror_enabled", "Whether the fastest mirror is looked for."),
-    Property::boolean("gpgcheck", "Whether packages must be signed.").default(Literal::Boolean(true)).deputy(Deputy::Options),
-    Property::boolean("repo_gpgcheck", "Whether the index must be signed.").deputy(Deputy::Options),
-    Property::of("gpgkey", TEXT_OR_LIST, "The addresses of the signing keys.").aliases(&["keyurl"]).deputy(Deputy::Host),
+    Property::boolean("gpgcheck", "Whether packages must be signed.").default(Literal::Boolean(true)),
+    Property::boolean("repo_gpgcheck", "Whether the index must be signed."),
+    Property::of("gpgkey", TEXT_OR_LIST, "The addresses of the signing keys.").aliases(&["keyurl"]),
     Property::text("http_caching", "What a proxy may keep.")
         .equal_to(&[Literal::Text("packages"), Literal::Text("all"), Literal::Text("none")]),
-    Property::text("include_config", "A further configuration file to read.").deputy(Deputy::ReadPath),
+    Property::text("include_config", "A further configuration file to read."),
     Property::boolean("keepalive", "Whether connections are kept."),
     Property::boolean("make_cache", "Whether the index is fetched after a change.").default(Literal::Boolean(true)),
     Property::boolean("makecache_fast", "Whether only what is needed of the index is fetched.").default(Literal::Boolean(false)),
@@ -104,19 +104,19 @@ static YUM_REPOSITORY_PROPERTIES: [Property; 44] = [
         .regex(&[&PRIORITY])
         .validation_message("The priority property must be a numeric value from 1-99!"),
     Property::mode("mode", "The file's permission bits.").default(Literal::Text("0644")),
-    Property::map("options", "Further settings of the source.").deputy(Deputy::Options),
+    Property::map("options", "Further settings of the source."),
     Property::text("username", "The user for the source."),
     Property::text("password", "The user's password.").sensitive(),
-    Property::text("proxy", "The proxy's address.").deputy(Deputy::Host),
+    Property::text("proxy", "The proxy's address."),
     Property::text("proxy_username", "The user for the proxy."),
     Property::text("proxy_password", "The password for the proxy.").sensitive(),
     Property::boolean("report_instanceid", "Whether the cloud's number of the node is sent along."),
     Property::boolean("skip_if_unavailable", "Whether a source that does not answer is left out."),
     Property::text("source", "A template of the cookbook for the whole file."),
-    Property::boolean("sslverify", "Whether the server's certificate is checked.").deputy(Deputy::Options),
-    Property::text("sslcacert", "The folder of trusted certificates.").deputy(Deputy::ReadPath),
-    Property::text("sslclientcert", "The certificate shown to the server.").deputy(Deputy::ReadPath),
-    Property::text("sslclientkey", "The key of that certificate.").deputy(Deputy::ReadPath),
+    Property::boolean("sslverify", "Whether the server's certificate is checked."),
+    Property::text("sslcacert", "The folder of trusted certificates."),
+    Property::text("sslclientcert", "The certificate shown to the server."),
+    Property::text("sslclientkey", "The key of that certificate."),
     Property::of("throttle", TEXT_OR_INTEGER, "How much of the network may be used."),
     Property::text("timeout", "Seconds to wait for the server.")
         .regex(&[&DIGITS])

@@ -19,17 +19,7 @@ const FILE: super::Chooser = Resolved(
 pub(super) const PLACES: &[Place] = &[
     ("composite/alternatives.rs", r#"printed(tool, &["--display", name])"#, &[Fixed, NAME]),
     ("composite/apt_repository/keys.rs", r#"printed("apt", &["-v"])"#, &[Fixed]),
-    (
-        "composite/apt_repository/keys.rs",
-        r#"printed_confined("gpg", &[&GPG[..], &["--show-keys", "--with-colons", &path]].concat())"#,
-        &[Fixed, Guest("a key ring that the policy wrote, whose path begins with a slash; gpg is confined")],
-    ),
     ("composite/apt_repository/keys.rs", r#"printed_confined("apt-key", &TRUSTED)"#, &[Fixed]),
-    (
-        "composite/apt_repository/keys.rs",
-        r#"printed_confined("gpg", &words)"#,
-        &[Fixed, Checked("a key's number in hexadecimal"), Guest("a key ring that the policy wrote; gpg is confined")],
-    ),
     ("composite/hostname.rs", r#"printed("hostname", &[])"#, &[Fixed]),
     ("composite/locale.rs", r#"printed("locale", &["-a"])"#, &[Fixed]),
     (
@@ -54,6 +44,7 @@ pub(super) const PLACES: &[Place] = &[
         &[Fixed, Checked("the name of a kernel parameter, which is no option; setting it is granted")],
     ),
     ("composite/yum_repository.rs", r#"printed_confined("yum", &["repolist", "all"])"#, &[Fixed]),
+    ("gpg.rs", r#"Launch::program("gpg", words)"#, &[Fixed, Checked("a key's number in hexadecimal, after `--`")]),
     (
         "reboots.rs",
         r#"Launch::program("shutdown", ["-r", "--", &format!("+{minutes}"), &reason])"#,

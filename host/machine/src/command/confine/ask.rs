@@ -49,6 +49,7 @@ pub(in crate::command) fn ask(
         placed: launch.placed.clone(),
         scratch: launch.scratch.iter().map(|directory| (*directory).to_owned()).collect(),
         pretends_locks: launch.pretends_locks,
+        lacks_network: launch.lacks_network,
     };
     let asked = || -> io::Result<Answer> {
         let body = serde_json::to_vec(&request)?;

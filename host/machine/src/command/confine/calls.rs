@@ -48,8 +48,13 @@ const TYPING: [u64; 3] = [0x5412, 0x541c, 0x5423];
 const DEVICE_REQUESTS: [u64; 3] = [0x53, 0x6d, 0x57];
 
 /// Restricts the calling thread, and everything that it starts, to the lists. This cannot be undone. `pretends_locks`: locks
-/// count as taken, and are not.
-pub(super) fn restrict(pretends_locks: bool) -> Result<(), seccompiler::Error> {
+/// count as taken, and are not. `lacks_network`: sockets of networks, and
+/// attributes of files, are not supported.
+pub(super) fn restrict(pretends_locks: bool, lacks_network: bool) -> Result<(), seccompiler::Error> {
+    if lacks_network {
+        apply_filter(&without_network()?)?;
+        apply_filter(&without_attributes()?)?;
+    }
     // The last filter forbids adding more filters.
     for program in [missing()?, pretended(pretends_locks)?, refused()?, watched()?, allowed()?] {
         apply_filter(&program)?;
@@ -96,6 +101,19 @@ fn pretended(locks: bool) -> Result<BpfProgram, seccompiler::Error> {
     ];
     let locks = locks.then_some((libc::SYS_flock, vec![]));
     program(rules.into_iter().chain(locks).collect(), SeccompAction::Allow, SeccompAction::Errno(0))
+}
+
+/// Reports sockets of all families but the machine's own as not supported, as a kernel without networks does.
+fn without_network() -> Result<BpfProgram, seccompiler::Error> {
+    let other = rule(&[(0, Length::Dword, Op::Ne, libc::AF_UNIX.unsigned_abs().into())])?;
+    let rules = [(libc::SYS_socket, vec![other])].into_iter().collect();
+    program(rules, SeccompAction::Allow, SeccompAction::Errno(libc::EAFNOSUPPORT.unsigned_abs()))
+}
+
+/// Reports attributes of open files as not supported, as some file systems do: dnf keeps checksums of its lists there.
+fn without_attributes() -> Result<BpfProgram, seccompiler::Error> {
+    let rules = [(libc::SYS_fsetxattr, vec![])].into_iter().collect();
+    program(rules, SeccompAction::Allow, SeccompAction::Errno(libc::EOPNOTSUPP.unsigned_abs()))
 }
 
 /// Refuses some uses of calls that are otherwise allowed.

@@ -58,6 +58,7 @@ pub(super) struct Request {
     pub(super) scratch: Vec<String>,
     /// Locks count as taken, and are not.
     pub(super) pretends_locks: bool,
+    pub(super) lacks_network: bool,
 }
 
 /// Runs the launcher from start to end. Its standard streams are pipes to wrun, and later the program's.
@@ -164,7 +165,7 @@ fn prepare(request: &Request) -> Result<Command, Reason> {
     }
     let command = command(request).map_err(|error| Reply::NotStarted(error.raw_os_error().unwrap_or_default()));
     let command = command.map_err(Reason::Reply)?;
-    calls::restrict(request.pretends_locks).map_err(Obstacle::at("restrict system calls"))?;
+    calls::restrict(request.pretends_locks, request.lacks_network).map_err(Obstacle::at("restrict system calls"))?;
     Ok(command)
 }
 

@@ -4,6 +4,7 @@
 use super::super::text::one_word;
 use super::super::{Machine, always, child, command_in_default_environment, invalid, not_if, notifying, step, with};
 use super::{KEYRINGS, Repository, refresh};
+use crate::gpg::{key_of_ring, keys_of, public_keys};
 use contract::{Child, Declaration, ErrorKind, Raised, Timing};
 use node::file_specificity::lookup_paths;
 use serde_json::{Value, json};
@@ -98,10 +99,10 @@ impl Repository<'_> {
         let words = ["apt-key", "add", &path];
         machine.granted(&words)?;
         let is_trusted = machine.is_seen(&path) && {
-            let own = public_keys(
-                machine.printed_confined("gpg", &[&GPG[..], &["--show-keys", "--with-colons", &path]].concat()),
-            );
-            let all: HashSet<_> = public_keys(machine.printed_confined("apt-key", &TRUSTED)).into_iter().collect();
+            let listed = machine.seen_bytes(&path).and_then(|file| machine.asked_confined(&keys_of(file)));
+            let own = public_keys(&listed.unwrap_or_default());
+            let all = machine.printed_confined("apt-key", &TRUSTED).unwrap_or_default();
+            let all: HashSet<_> = public_keys(&all).into_iter().collect();
             !own.is_empty() && own.iter().all(|key| all.contains(key))
         };
         let receiver = format!("execute[{add}]");
@@ -154,9 +155,8 @@ impl Repository<'_> {
     fn has_key(&self, key: &str, machine: &mut Machine<'_, '_>) -> bool {
         if self.has_own_ring() {
             let ring = self.ring();
-            let words = ["--no-default-keyring", "--keyring", &ring, "--list-public-keys", key];
-            let words = [&GPG[..], &words].concat();
-            let listed = if machine.is_seen(&ring) { machine.printed_confined("gpg", &words) } else { None };
+            machine.would_read(&ring);
+            let listed = machine.seen_bytes(&ring).and_then(|ring| machine.asked_confined(&key_of_ring(ring, key)));
             return listed.is_some_and(|listed| !listed.contains("[expired:") && !listed.contains("[revoked:"));
         }
         let all = machine.printed_confined("apt-key", &TRUSTED).unwrap_or_default();
@@ -165,11 +165,6 @@ impl Repository<'_> {
     }
 }
 
-/// The options that make gpg only read: it uses no keys of its own and creates no files. It always gets a command, because
-/// without one it would do what its input file asks for.
-const GPG: [&str; 7] =
-    ["--homedir", "/tmp", "--batch", "--lock-never", "--no-auto-check-trustdb", "--trust-model", "always"];
-
 /// The arguments that make apt list its trusted keys.
 const TRUSTED: [&str; 4] = ["adv", "--list-public-keys", "--with-fingerprint", "--with-colons"];
 
@@ -177,13 +172,6 @@ const TRUSTED: [&str; 4] = ["adv", "--list-public-keys", "--with-fingerprint", "
 fn is_number(key: &str) -> bool {
     let digits = key.strip_prefix("0x").unwrap_or(key);
     [8, 16, 40].contains(&digits.len()) && digits.chars().all(|sign| sign.is_ascii_hexdigit())
-}
-
-/// Returns the public keys in a listing, each with its kind, number and date.
-fn public_keys(listed: Option<String>) -> Vec<String> {
-    let listed = listed.unwrap_or_default();
-    let keys = listed.lines().filter(|line| line.starts_with("pub:"));
-    keys.map(|line| line.split(':').take(6).collect::<Vec<_>>().join(":")).collect()
 }
 
 /// Returns a key's address for the name of its file: without user and password, and without the query of a sensitive

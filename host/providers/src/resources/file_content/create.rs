@@ -351,12 +351,12 @@ impl WriteFile {
     /// # Errors
     /// A check rejects the content, the machine refuses a call, or the entry at the path has changed meanwhile.
     pub(crate) fn carry_out(mut self, writer: &mut Writer<'_>) -> Result<(), Raised> {
-        let staged = match self.staged.take() {
+        let mut staged = match self.staged.take() {
             Some(staged) => staged,
             None => stage(writer, &self.granted, self.content.as_ref(), self.creation_mode)?,
         };
         for check in &self.checks {
-            check.run(writer, &staged, &self.path, self.sensitive)?;
+            check.run(writer, &mut staged, &self.path, self.sensitive)?;
         }
         if self.backup > 0 {
             backup::keep(writer, &self.path, &self.granted, self.backup)?;

@@ -3,12 +3,13 @@
 use super::content::Content;
 use super::create::unverified;
 use super::wish::FileWish;
-use super::{json_check, unit_check};
+use super::{json_check, key_check, unit_check};
+use crate::gpg::keys_of;
 use crate::plan::{Plan, View, Writer};
 use crate::private_copy::{Copying, PrivateCopy, own_number};
 use crate::secrets::SENSITIVE;
 use crate::withheld::Withheld;
-use contract::{Certainty, CommandTest, ErrorKind, LogLevel, Raised};
+use contract::{Certainty, CommandOutcome, CommandTest, ErrorKind, LogLevel, Raised};
 use errors::chef::{VERIFIES_JSON, VERIFIES_UNIT};
 use grants::GrantedCommand;
 use machine::command::{Answer, CommandOptions, Launch, MAX_PLACED, PLACED};
@@ -43,6 +44,8 @@ pub(super) struct Verification {
 pub(super) enum Check {
     /// A granted command that still contains `%{path}`, with its options and its text as written.
     Command(Withheld<Box<GrantedCommand>>, CommandOptions, Withheld<String>),
+    /// `verify "gpg %{path}"`, granted, with its text as written: the content must be a key.
+    Key(Withheld<String>),
     /// `verify :json`: the content must be valid JSON.
     Json,
     /// `verify :systemd_unit`, with the unit's name.
@@ -103,6 +106,9 @@ fn check(asked: &typed::Verification, path: &str, view: &View<'_>) -> Result<Che
     let command = view.command(&test)?;
     let shown = if view.sensitive { SENSITIVE } else { line };
     let _askable = about(&command, shown, path)?;
+    if key_check::is_meant_by(line) {
+        return Ok(Check::Key(Withheld(line.to_owned())));
+    }
     Ok(Check::Command(Withheld(Box::new(command)), how, Withheld(line.to_owned())))
 }
 
@@ -140,8 +146,15 @@ impl Check {
     /// A rejection is only uncertain here, not an error: the command may need files that earlier resources would create.
     fn foresee(&self, wish: &FileWish<'_>, content: &Content<'_>, view: &mut View<'_>) -> Option<Certainty> {
         let is_small = content.size() <= MAX_PLACED;
-        let (command, how, line) = match self {
-            Self::Command(Withheld(command), how, Withheld(line)) if is_small => (command, how, line),
+        let name = wish.path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        let (launch, line) = match self {
+            Self::Command(Withheld(command), how, Withheld(line)) if is_small => {
+                let Some(command) = command.with_path(&format!("{PLACED}/{name}")) else {
+                    return Some(unverified(wish.path));
+                };
+                (Launch::granted(&command, how).placed(name, content.head(MAX_PLACED)), line)
+            }
+            Self::Key(Withheld(line)) if is_small => (keys_of(content.head(MAX_PLACED)), line),
             Self::Json if is_small => {
                 let accepted = json_check::check(&content.head(MAX_PLACED)).is_ok();
                 return (!accepted)
@@ -149,12 +162,10 @@ impl Check {
             }
             _ => return Some(unverified(wish.path)),
         };
-        let name = wish.path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-        let Some(command) = command.with_path(&format!("{PLACED}/{name}")) else { return Some(unverified(wish.path)) };
-        let launch = Launch::granted(&command, how);
         let line = if wish.sensitive { SENSITIVE } else { line };
-        match view.ask(&launch.placed(name, content.head(MAX_PLACED))) {
-            Answer::Ended(outcome) if outcome.code == Some(0) => None,
+        match view.ask(&launch) {
+            Answer::Ended(outcome) if matches!(self, Self::Key(_)) && key_check::is_key(&outcome) => None,
+            Answer::Ended(outcome) if !matches!(self, Self::Key(_)) && outcome.code == Some(0) => None,
             Answer::Ended(_) => {
                 let path = wish.path;
                 Some(Certainty::Unknown(format!("{line} rejects the new content of {path}, as the machine is now")))
@@ -177,14 +188,24 @@ impl Check {
     pub(super) fn run(
         &self,
         writer: &mut Writer<'_>,
-        staged: &StagedFile,
+        staged: &mut StagedFile,
         path: &str,
         sensitive: bool,
     ) -> Result<(), Raised> {
+        let said = |line: &str, outcome: &CommandOutcome| {
+            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+            format!("{line}\nSTDOUT: {}\nSTDERR: {}\n", text(&outcome.output), text(&outcome.errors))
+        };
         let rejected = match self {
             Self::Command(Withheld(command), how, Withheld(line)) => {
                 let copy = copy_to_verify(command, staged, path, writer)?;
-                let read = copy.as_ref().map_or_else(|| staged.path(), |copy| copy.path().to_owned());
+                let read = match &copy {
+                    Some(copy) => copy.path().to_owned(),
+                    None => {
+                        staged.take_secret_name()?;
+                        staged.path()
+                    }
+                };
                 let command = about(command, if sensitive { SENSITIVE } else { line }, &read)?;
                 let outcome = writer.run(&command, how).map_err(|raised| match sensitive {
                     true => Raised::new(raised.kind, "the verify command of this sensitive resource cannot be run"),
@@ -193,8 +214,14 @@ impl Check {
                 if outcome.code == Some(0) && !outcome.timed_out {
                     return Ok(());
                 }
-                let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-                format!("{line}\nSTDOUT: {}\nSTDERR: {}\n", text(&outcome.output), text(&outcome.errors))
+                said(line, &outcome)
+            }
+            Self::Key(Withheld(line)) => {
+                let answer = writer.ask(&key_check::launch(staged, path)?);
+                match key_check::judge(answer, path)? {
+                    Ok(()) => return Ok(()),
+                    Err(outcome) => said(line, &outcome),
+                }
             }
             Self::Json => match is_json(staged) {
                 Ok(()) => return Ok(()),

@@ -1,6 +1,7 @@
 //! The grants that a checkout needs:
 //!
 //! - The folder with its whole content, and the server of the repository or its path on the node.
+//! - The servers or paths of further remotes.
 //! - The user that git runs as, if one is named: git reads that user's keys.
 //! - Privileged files in the commit, above all `.ssh`, need a rule that reaches them: see [`Rights::require_names`].
 //! - The command `git` itself, as that user and with these variables, for whatever can make git run something else:
@@ -130,8 +131,22 @@ pub(super) fn ask(properties: &GitProperties, view: &mut View<'_>) {
         Some(path) => readable(&path, view).map(drop),
         None => view.grants.repository(repository).map(drop).map_err(denied),
     };
+    for (_, address) in &properties.additional_remotes {
+        let _remote = ask_remote(address, view);
+    }
     let _user = ask_user(&caller, view);
     let _group = ask_group(&caller, view);
+}
+
+/// Checks the grant for the address of a further remote. git only writes it down, but whoever fetches there later trusts it.
+///
+/// # Errors
+/// The server, or the path on the node, is not granted.
+pub(super) fn ask_remote(address: &str, view: &View<'_>) -> Result<(), Raised> {
+    match path_of(address) {
+        Some(path) => view.grants.read_path(&view.root.asked_about(&path)).map(drop).map_err(denied),
+        None => view.grants.repository(address).map(drop).map_err(denied),
+    }
 }
 
 /// The right to the user as whom git is started: a number is that user's, whatever the rules say of it.

@@ -1,17 +1,20 @@
 //! `package` on Debian and `apt_package`: apt-get, apt-mark and apt-cache.
 
+use super::along::{Along, Fate, grant_along};
 use super::found::FoundPackage;
 use super::request::{Request, ask, grant, is_name};
-use super::targets::{Aim, Seen, also_removed, change, missing, needs_candidate, removal, step, target};
+use super::targets::{Aim, Seen, change, missing, needs_candidate, removal, step, target};
 use super::tools::{self, InstallFromArchives, REFRESH_SENTENCE, RefreshLists, Transaction};
-use super::{database, preseed, status::Status};
+use super::{database, preseed, status::Status, version};
 use crate::operation::Operation;
 use crate::plan::{Assumption, Plan, Provider, Step, View};
 use crate::resources::asked;
 use crate::withheld::Withheld;
 use contract::{Certainty, Change, ErrorKind, Raised, Wanted};
 use grants::PackageTool;
+use machine::denied::denied;
 use schema::types::apt_package::AptPackageProperties;
+use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -22,6 +25,7 @@ impl Provider for AptPackage {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
         let mut request = Request::read(wanted, view)?;
         refuse_source(wanted, &request)?;
+        release_right(wanted, view)?;
         request.granted = grant(view, request.packages.iter().map(|(name, _)| name.as_str()))?;
         let root = Arc::clone(view.root);
         let status = view.caches.packages.status(&root)?;
@@ -38,7 +42,7 @@ impl Provider for AptPackage {
     }
 
     fn ask(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<(), Raised> {
-        ask(wanted, view)
+        release_right(wanted, view).and(ask(wanted, view))
     }
 
     fn settles(&self, action: &str) -> bool {
@@ -62,6 +66,13 @@ fn refuse_source(wanted: &Wanted<'_>, request: &Request) -> Result<(), Raised> {
     }
     let message = "apt package provider cannot handle source property. Use dpkg provider instead";
     Err(Raised::new(ErrorKind::Package, message).with_hint("declare it as `dpkg_package`"))
+}
+
+/// Checks the grant for another release. It is an option of apt, and moves packages of others to that release too.
+fn release_right(wanted: &Wanted<'_>, view: &View<'_>) -> Result<(), Raised> {
+    let AptPackageProperties { default_release, .. } = asked::properties(wanted)?;
+    let options: Vec<_> = default_release.into_iter().map(|release| format!("--default-release={release}")).collect();
+    view.grants.package_options(&options).map(drop).map_err(denied)
 }
 
 /// Returns the installed and available versions of all packages of a resource, each with apt's name for the package.
@@ -158,10 +169,12 @@ fn install(
     let mut options = configuration_options(request, overwrite_config_files);
     options.extend(tools::release_options(release.as_deref()));
     match simulate("install", request, &options, &chosen, view) {
-        Ok(removed) => {
-            also_granted.extend(grant(view, removed.iter().map(String::as_str))?);
-            found.extend(removed.iter().map(|name| FoundPackage::of(status, name)));
-            changes.extend(removed.iter().map(|name| also_removed(name, status.version(name), "conflicts with it")));
+        Ok(along) => {
+            also_granted.extend(grant_along(view, &along, overwrite_config_files)?);
+            let installed = || along.iter().filter(|one| one.is_installed());
+            found.extend(installed().map(|one| FoundPackage::of(status, &one.name)));
+            let change = |one: &Along| one.change(status.version(&one.name), "conflicts with it");
+            changes.extend(installed().filter_map(change));
         }
         Err(raised) if view.why_run => plan.certainty.push(Certainty::Unknown(raised.message)),
         Err(raised) => return Err(raised),
@@ -220,44 +233,86 @@ fn remove(verb: &'static str, request: &Request, status: &Status, view: &mut Vie
     if names.is_empty() {
         return Ok(Plan::up_to_date());
     }
-    let mut also = simulate(verb, request, &[], &names, view)?;
-    let asked_for = names.iter().collect::<HashSet<_>>();
-    also.retain(|name| !asked_for.contains(name));
-    let mut also_granted = grant(view, also.iter().map(String::as_str))?;
+    let also = simulate(verb, request, &[], &names, view)?;
+    let mut also_granted = grant_along(view, &also, false)?;
     let sentence = format!("{verb} {}package {}", request.versions(), names.join(", "));
     let mut changes = vec![removal(sentence, names.iter().map(|name| (name.as_str(), status.version(name))))];
-    changes.extend(also.iter().map(|name| {
-        let sentence = format!("{verb} package {name}, which depends on it");
-        removal(sentence, [(name.as_str(), status.version(name))])
+    changes.extend(also.iter().filter_map(|one| match one.fate {
+        Fate::Removed => {
+            let sentence = format!("{verb} package {}, which depends on it", one.name);
+            Some(removal(sentence, [(one.name.as_str(), status.version(&one.name))]))
+        }
+        _ => one.change(status.version(&one.name), ""),
     }));
-    let found = names.iter().chain(&also).map(|name| FoundPackage::of(status, name)).collect();
+    let also = also.iter().filter(|one| one.is_installed()).map(|one| &one.name);
+    let found = names.iter().chain(also).map(|name| FoundPackage::of(status, name)).collect();
     let mut transaction = Transaction { found, ..apt_get(request, verb, vec![], names) };
     transaction.granted.append(&mut also_granted);
     Ok(Plan::steps(step(changes, Operation::ChangePackages(transaction)).into_iter().collect()))
 }
 
-/// Returns the packages that apt would remove, by a simulation. A right to install or remove a package does not include
-/// removing other teams' packages that conflict with it or depend on it.
+/// Returns the packages that apt would change besides these, by a simulation.
 fn simulate(
     verb: &str,
     request: &Request,
     options: &[String],
     names: &[String],
     view: &mut View<'_>,
-) -> Result<Vec<String>, Raised> {
+) -> Result<Vec<Along>, Raised> {
     request.may_ask(PackageTool::Apt, view)?;
     let mut arguments = apt_get(request, verb, options.to_vec(), names.to_vec()).arguments.0;
     arguments.insert(0, "-s".into());
     let output = tools::ask(view, "apt-get", arguments)?;
-    Ok(simulated_removals(&output).map(str::to_owned).collect())
+    // The architecture in a name does not matter here: a right to a package is one for all of them.
+    let plain = |name: &str| name.split([':', '=']).next().unwrap_or_default().to_owned();
+    let asked_for = names.iter().map(|name| plain(name)).collect::<HashSet<_>>();
+    let mut along = simulated(&output)?;
+    along.retain(|one| !asked_for.contains(&plain(&one.name)));
+    Ok(along)
 }
 
-/// Finds `Remv NAME [VERSION]` and `Purg NAME [VERSION]` in the output of a simulation.
-fn simulated_removals(output: &str) -> impl Iterator<Item = &str> {
-    output.lines().filter_map(|line| {
-        let rest = line.strip_prefix("Remv ").or_else(|| line.strip_prefix("Purg "))?;
-        rest.split_ascii_whitespace().next()
-    })
+/// Parses the output of a simulation: `Inst NAME (NEW ..)`, `Inst NAME [OLD] (NEW ..)`, `Remv NAME [OLD]`, `Purg NAME [OLD]`.
+///
+/// # Errors
+/// A line of these has another form. What cannot be read cannot be checked.
+fn simulated(output: &str) -> Result<Vec<Along>, Raised> {
+    let unreadable = |line: &str| {
+        let message = format!("which packages apt-get would change cannot be read in what it says: {line}");
+        Raised::new(ErrorKind::Package, message)
+    };
+    let one = |line: &str| {
+        let (word, rest) = line.split_once(' ')?;
+        let is_installed = match word {
+            "Remv" | "Purg" => false,
+            "Inst" => true,
+            _ => return None,
+        };
+        Some(if is_installed { installed(rest) } else { removed(rest) }.ok_or_else(|| unreadable(line)))
+    };
+    output.lines().filter_map(one).collect()
+}
+
+fn removed(rest: &str) -> Option<Along> {
+    let name = rest.split_ascii_whitespace().next()?.to_owned();
+    Some(Along { name, fate: Fate::Removed, version: String::new() })
+}
+
+fn installed(rest: &str) -> Option<Along> {
+    let mut words = rest.split_ascii_whitespace();
+    let name = words.next()?.to_owned();
+    let mut word = words.next()?;
+    let old = word.strip_prefix('[').and_then(|word| word.strip_suffix(']'));
+    if old.is_some() {
+        word = words.next()?;
+    }
+    let version = word.strip_prefix('(')?.trim_end_matches(')').to_owned();
+    let fate = match old.map(|old| version::compare(&version, old)) {
+        None => Fate::Installed,
+        Some(Ordering::Less) => Fate::Downgraded,
+        Some(Ordering::Equal) => Fate::Reinstalled,
+        Some(Ordering::Greater) => Fate::Upgraded,
+    };
+    Some(Along { name, fate, version })
 }
 
 /// Holds packages at their versions, or releases them. apt-mark treats an unknown name as a pattern over all names, also
@@ -367,9 +422,20 @@ mod tests {
     }
 
     #[test]
-    fn a_simulation_names_what_would_be_removed() {
-        let output =
-            "Reading package lists...\nInst x (1 Debian)\nRemv collectd [5.12]\nPurg cron:amd64 [3.0]\nConf x (1)\n";
-        assert_eq!(simulated_removals(output).collect::<Vec<_>>(), ["collectd", "cron:amd64"]);
+    fn a_simulation_names_what_would_change() {
+        let output = "Reading package lists...\nInst x (1 Debian)\nRemv collectd [5.12]\nPurg cron:amd64 [3.0]\nConf x (1)\n\
+                      Inst libc6 [2.36-9] (2.36-9+deb12u1 Debian:12.1/stable [amd64]) []\n\
+                      Inst old:i386 [1:2] (1:1 a:1/stable, b:1/stable [i386])\nInst same [1] (1 x [all])\n";
+        let expect = [
+            ("x", Fate::Installed, "1"),
+            ("collectd", Fate::Removed, ""),
+            ("cron:amd64", Fate::Removed, ""),
+            ("libc6", Fate::Upgraded, "2.36-9+deb12u1"),
+            ("old:i386", Fate::Downgraded, "1:1"),
+            ("same", Fate::Reinstalled, "1"),
+        ];
+        let expect = expect.map(|(name, fate, version)| Along { name: name.into(), fate, version: version.into() });
+        assert_eq!(simulated(output).unwrap(), expect);
+        assert!(simulated("Inst x\n").is_err() && simulated("Inst x 1\n").is_err());
     }
 }

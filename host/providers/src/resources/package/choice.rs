@@ -1,6 +1,5 @@
 //! `package`: chooses the type for the root's own package tools.
 
-use super::request::ask;
 use super::{AptPackage, DnfPackage};
 use crate::plan::{Plan, Provider, View};
 use contract::{Raised, Wanted};
@@ -8,24 +7,30 @@ use contract::{Raised, Wanted};
 /// Packages from the archives of the root's distribution.
 pub(crate) struct Package;
 
-impl Provider for Package {
-    fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+impl Package {
+    /// Returns the type of the root's own tools.
+    fn chosen(view: &View<'_>) -> &'static dyn Provider {
         let has = |program: &str| {
             ["/usr/bin", "/bin"]
                 .iter()
                 .any(|folder| view.root.target_entry(&format!("{folder}/{program}")).is_ok_and(|entry| entry.is_some()))
         };
-        let chosen: &dyn Provider = match () {
+        match () {
             () if has("apt-get") => &AptPackage,
             () if has("dnf") => &DnfPackage { program: "dnf" },
             () if has("yum") => &DnfPackage { program: "yum" },
             () => &AptPackage,
-        };
-        chosen.plan(wanted, view)
+        }
+    }
+}
+
+impl Provider for Package {
+    fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+        Self::chosen(view).plan(wanted, view)
     }
 
     fn ask(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<(), Raised> {
-        ask(wanted, view)
+        if wanted.action == "flush_cache" { Ok(()) } else { Self::chosen(view).ask(wanted, view) }
     }
 
     fn settles(&self, action: &str) -> bool {

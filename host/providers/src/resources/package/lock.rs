@@ -1,7 +1,8 @@
 //! Waits for other package tools, and reports which process wrun waits for.
 //!
 //! apt-get can wait for dpkg's lock, but not for the lock of its lists, and dpkg waits for none. Neither reports in time
-//! which process it waits for. So wrun checks the locks before it starts a tool.
+//! which process it waits for. debconf and rpm fail at once, debconf with a package half configured, and any user may lock
+//! their files. So wrun checks the locks before it starts a tool.
 
 use crate::plan::Writer;
 use contract::{ErrorKind, LogLevel, Raised};
@@ -10,8 +11,17 @@ use machine::remarks::remark;
 use std::time::{Duration, Instant};
 
 /// The locks of tools that change packages.
-pub(super) const DPKG_LOCKS: [&str; 3] =
-    ["/var/lib/dpkg/lock-frontend", "/var/lib/dpkg/lock", "/var/cache/apt/archives/lock"];
+pub(super) const DPKG_LOCKS: [&str; 6] = [
+    "/var/lib/dpkg/lock-frontend",
+    "/var/lib/dpkg/lock",
+    "/var/cache/apt/archives/lock",
+    "/var/cache/debconf/config.dat",
+    "/var/cache/debconf/passwords.dat",
+    "/var/cache/debconf/templates.dat",
+];
+
+/// The locks of rpm's database, at both of its places.
+pub(super) const RPM_LOCKS: [&str; 2] = ["/var/lib/rpm/.rpm.lock", "/usr/lib/sysimage/rpm/.rpm.lock"];
 
 /// The lock of tools that refresh apt's lists.
 pub(super) const LIST_LOCKS: [&str; 1] = ["/var/lib/apt/lists/lock"];

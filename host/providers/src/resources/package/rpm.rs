@@ -4,6 +4,7 @@
 //! all its names. Chef keeps a Python process running that calls dnf's library. The programs give the same answers, and wrun
 //! leaves no process running.
 
+mod ahead;
 mod dnf;
 mod file;
 mod inquiry;
@@ -14,7 +15,8 @@ mod version;
 pub(crate) use dnf::DnfPackage;
 pub(crate) use file::RpmPackage;
 
-use super::copies;
+use super::along::Along;
+use super::{copies, lock};
 use crate::found::{Found, Thing};
 use crate::plan::{View, Writer};
 use crate::private_copy::PrivateCopy;
@@ -80,13 +82,13 @@ impl RpmFile {
 struct LookAhead {
     options: Withheld<Vec<String>>,
     words: Withheld<Vec<String>>,
-    /// The packages that the tool may remove.
-    removed: Vec<String>,
+    /// The packages that the tool may change.
+    along: Vec<Along>,
 }
 
 impl LookAhead {
     fn question(&self, path: Option<&str>) -> Vec<String> {
-        removals::simulation(&self.options.0, self.words.0.iter().map(String::as_str).chain(path).map(str::to_owned))
+        ahead::simulation(&self.options.0, self.words.0.iter().map(String::as_str).chain(path).map(str::to_owned))
     }
 }
 
@@ -97,15 +99,16 @@ impl RpmTransaction {
         Found::of(self.found.clone())
     }
 
-    /// Runs the tool to its end. The tools wait for each other's locks themselves.
+    /// Runs the tool to its end. dnf and yum wait for each other's locks themselves, but not for those of rpm's database.
     ///
     /// # Errors
-    /// The tool cannot be started, takes too long, or fails.
+    /// Another process locks the database for too long, or the tool cannot be started, takes too long, or fails.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        lock::wait(writer, &lock::RPM_LOCKS)?;
         let copy = self.file.as_ref().map(|file| file.copy(writer)).transpose()?;
         if let (Some(file), Some(copy), Some(ahead)) = (&self.file, &copy, &self.ahead) {
-            let removed = removals::foreseen_now(self.program, ahead.question(Some(copy.path())), writer)?;
-            if removed.iter().any(|name| !ahead.removed.contains(name)) {
+            let along = ahead::foreseen_now(self.program, ahead.question(Some(copy.path())), writer)?;
+            if along.iter().any(|one| !ahead.along.contains(one)) {
                 return Err(copies::exchanged(&file.path));
             }
         }

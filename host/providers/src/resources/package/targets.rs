@@ -95,7 +95,12 @@ pub(super) fn change(aim: Aim, seen: &Seen, target: &str) -> Change {
             format!("upgrade package {} from {current} to {target}", seen.name)
         }
     };
-    Change::new(sentence).sets_of(&seen.name, "version", seen.current.clone(), Some(target.to_owned()))
+    change_of(sentence, &seen.name, seen.current.as_deref(), target)
+}
+
+/// Returns the change that gives a package another version.
+pub(super) fn change_of(sentence: String, name: &str, current: Option<&str>, target: &str) -> Change {
+    Change::new(sentence).sets_of(name, "version", current.map(str::to_owned), Some(target.to_owned()))
 }
 
 /// Returns the change that removes packages, each with its installed version.

@@ -186,7 +186,8 @@ pub(super) fn refresh(writer: &mut Writer<'_>) -> Result<(), Raised> {
     }
     let outcome = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch))?;
     let errors = String::from_utf8_lossy(&outcome.errors).into_owned();
-    let complaint = errors.lines().find(|line| line.starts_with("E:") || line.starts_with("W:")).map(str::to_owned);
+    let complaint = errors.lines().find(|line| line.starts_with("E:") || line.starts_with("W:"));
+    let complaint = complaint.map(|line| text::without_credentials(line).into_owned());
     if let Some(complaint) = &complaint {
         remark(&writer.settings.account, LogLevel::Warn, &format!("apt-get update: {complaint}"));
     }

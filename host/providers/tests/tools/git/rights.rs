@@ -21,6 +21,9 @@ fn the_right_to_fetch_is_no_right_to_run_programs() {
     denied("a", json!({"repository": "ROOT/other"}));
     denied("a", json!({"repository": "https://example.org/x"}));
     denied("a", json!({"repository": "ext::sh -c evil"}));
+    denied("a", json!({"additional_remotes": {"x": "ssh://evil.example/x"}}));
+    denied("a", json!({"additional_remotes": {"x": "ROOT/other"}}));
+    bench.run("git", "ROOT/a", "sync", with(json!({"additional_remotes": {"x": "ROOT/src"}}))).unwrap();
     denied("a", json!({"user": "nobody"}));
     denied("a", json!({"environment": {"GIT_SSH_COMMAND": "evil"}}));
     denied("a", json!({"ssh_wrapper": "ROOT/evil"}));

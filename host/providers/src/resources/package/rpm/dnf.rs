@@ -1,16 +1,15 @@
 //! `dnf_package` and `yum_package`.
 
 use super::version::Version;
-use super::{LookAhead, RpmFile, RpmTransaction, inquiry, is_name, package, query, removals};
+use super::{LookAhead, RpmFile, RpmTransaction, ahead, inquiry, is_name, package, query};
 use crate::found::Thing;
 use crate::operation::Operation;
 use crate::plan::{Assumption, Plan, Provider, Step, View};
 use crate::resources::asked;
+use crate::resources::package::along::{Along, grant_along};
 use crate::resources::package::apt::{unmarked, unsupported};
 use crate::resources::package::request::{Request, ask, grant};
-use crate::resources::package::targets::{
-    Aim, Seen, also_removed, change, missing, needs_candidate, removal, step, target_by,
-};
+use crate::resources::package::targets::{Aim, Seen, change, missing, needs_candidate, removal, step, target_by};
 use crate::withheld::Withheld;
 use contract::{Certainty, Change, ErrorKind, Raised, Wanted};
 use grants::{GrantedPackage, PackageTool};
@@ -26,14 +25,16 @@ pub(crate) struct DnfPackage {
 
 impl Provider for DnfPackage {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+        // No answers are cached between resources. `yum_repository` asks for it under a name that is no package.
+        if wanted.action == "flush_cache" {
+            return Ok(Plan::up_to_date());
+        }
         let task = Task::read(self.program, wanted, view)?;
         match wanted.action {
             "install" => task.install(Aim::Install, wanted, view),
             "upgrade" => task.install(Aim::Upgrade, wanted, view),
             "remove" | "purge" => task.remove(wanted.action, view),
             "lock" | "unlock" => task.lock(wanted.action == "lock", view),
-            // No answers are cached between resources.
-            "flush_cache" => Ok(Plan::up_to_date()),
             other => Err(unsupported(wanted, other)),
         }
     }
@@ -221,7 +222,7 @@ impl Task {
         match self.look_ahead(("install", "it replaces"), specifications.clone(), path, &mut deed, view) {
             // An earlier resource may provide the missing dependencies.
             Err(raised) if view.why_run && raised.kind != ErrorKind::Denied => {
-                let why = format!("which packages it would remove is not known: {}", raised.message);
+                let why = format!("which other packages it would change is not known: {}", raised.message);
                 plan.certainty.push(Certainty::Unknown(why));
             }
             looked => looked?,
@@ -256,7 +257,7 @@ impl Task {
         Ok(Plan::steps(self.step("remove", specifications, None, deed).into_iter().collect()))
     }
 
-    /// Finds the packages that the tool would remove in addition to the declared ones, and checks the grants for them.
+    /// Finds the packages that the tool would change in addition to the declared ones, and checks the grants for them.
     ///
     /// # Errors
     /// A grant is missing, or the tool cannot be asked: see [`Request::may_ask`].
@@ -271,15 +272,20 @@ impl Task {
         self.request.may_ask(PackageTool::Dnf, view)?;
         let words = std::iter::once(command.to_owned()).chain(specifications).collect();
         let mut ahead =
-            LookAhead { options: Withheld(self.request.options.clone()), words: Withheld(words), removed: vec![] };
-        let mut removed = removals::foreseen(self.program, ahead.question(path), view)?;
-        ahead.removed.clone_from(&removed);
-        removed.sort_unstable();
-        removed.dedup();
-        removed.retain(|name| self.request.packages.iter().all(|(own, _)| own != name));
-        deed.granted = grant(view, removed.iter().map(String::as_str))?;
-        for (name, version) in query::installed(view, &removed)? {
-            deed.changes.push(also_removed(&name, Some(&version.text()), why));
+            LookAhead { options: Withheld(self.request.options.clone()), words: Withheld(words), along: vec![] };
+        let mut along = ahead::foreseen(self.program, ahead.question(path), view)?;
+        ahead.along.clone_from(&along);
+        along.retain(|one| self.request.packages.iter().all(|(own, _)| *own != one.name));
+        deed.granted = grant_along(view, &along, false)?;
+        let mut installed: Vec<String> =
+            along.iter().filter(|one| one.is_installed()).map(|one| one.name.clone()).collect();
+        installed.sort_unstable();
+        installed.dedup();
+        for (name, version) in query::installed(view, &installed)? {
+            let of_name = |one: &&Along| one.name == name && one.is_installed();
+            let of_architecture = |one: &&Along| one.version.ends_with(&format!(".{}", version.architecture));
+            let one = along.iter().filter(of_name).find(of_architecture).or_else(|| along.iter().find(of_name));
+            deed.changes.extend(one.and_then(|one| one.change(Some(&version.text()), why)));
             deed.things.push(package(&name, Some(&version)));
         }
         deed.ahead = Some(ahead);

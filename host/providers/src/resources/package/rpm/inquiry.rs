@@ -2,7 +2,7 @@
 //! what readers of the database share.
 //!
 //! A real run lets them. In a dry run they are confined as a guard's command is, with a throw-away layer over the folders
-//! in which they write. They reach no server then, and answer from what was fetched before. Their locks in such a folder would be
+//! in which they write. They are told that there is no network then, and answer from what was fetched before. Their locks in such a folder would be
 //! nobody else's, and are not taken at all. Where commands cannot be confined, rpm is asked all the same: what readers share is
 //! all that it writes.
 
@@ -71,5 +71,5 @@ pub(super) fn ask_rpm(view: &mut View<'_>, launch: &Launch) -> Result<CommandOut
 }
 
 fn with_layers(launch: Launch) -> Launch {
-    WRITTEN.into_iter().fold(launch, Launch::scratch).pretending_locks()
+    WRITTEN.into_iter().fold(launch, Launch::scratch).pretending_locks().without_network()
 }

@@ -1,15 +1,9 @@
-//! Finds the packages that an installation or a removal would remove in addition to the declared ones. They may belong to
-//! other teams.
-//!
-//! rpm removes packages that a package file declares obsolete. dnf and yum also remove packages that depend on a removed one,
-//! and dependencies that are no longer needed. So rpm files are queried for the packages that they replace, and dnf and yum
-//! are simulated.
+//! Finds the packages that rpm would remove because a package file declares them obsolete. They may belong to other teams.
 
 use super::version::Version;
-use super::{inquiry, is_name, query};
-use crate::plan::{View, Writer};
-use contract::{CommandOutcome, ErrorKind, Raised};
-use machine::command::{Launch, require_success};
+use super::{is_name, query};
+use crate::plan::View;
+use contract::{ErrorKind, Raised};
 use std::cmp::Ordering;
 
 /// A declaration of a package file that it replaces another package.
@@ -94,83 +88,6 @@ pub(super) fn replaced(
     Ok(installed)
 }
 
-/// Options that answer the tool's question, or that suppress the list of changes.
-const ANSWERING: [&str; 6] = ["-y", "--yes", "--assumeyes", "-q", "-qq", "--quiet"];
-
-/// The question to dnf or yum what it would do, without doing it.
-pub(super) fn simulation(options: &[String], words: impl IntoIterator<Item = String>) -> Vec<String> {
-    let options = options.iter().filter(|option| !ANSWERING.contains(&option.as_str())).cloned();
-    options.chain(["--assumeno".to_owned()]).chain(words).collect()
-}
-
-/// Returns the names of the packages that dnf or yum would remove.
-pub(super) fn foreseen(program: &str, question: Vec<String>, view: &mut View<'_>) -> Result<Vec<String>, Raised> {
-    let launch = inquiry::question(program, question.clone());
-    let outcome = inquiry::ask(view, program, question)?;
-    judge(&launch, &outcome)
-}
-
-/// Does the same right before the transaction.
-pub(super) fn foreseen_now(
-    program: &str,
-    question: Vec<String>,
-    writer: &mut Writer<'_>,
-) -> Result<Vec<String>, Raised> {
-    let launch = inquiry::question(program, question);
-    let outcome = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch))?;
-    judge(&launch, &outcome)
-}
-
-fn judge(launch: &Launch, outcome: &CommandOutcome) -> Result<Vec<String>, Raised> {
-    let text = String::from_utf8_lossy(&outcome.output);
-    match removals(&text) {
-        // The tool shows the transaction, and then ends with an error code.
-        Some(found) => Ok(found),
-        None => {
-            require_success(launch, outcome, &[0])?;
-            if text.contains("Nothing to do") || String::from_utf8_lossy(&outcome.errors).contains("Nothing to do") {
-                return Ok(vec![]);
-            }
-            let message = format!("which packages `{}` would remove cannot be read in what it says", launch.shown());
-            Err(Raised::new(ErrorKind::Package, message))
-        }
-    }
-}
-
-/// Returns the packages in the table of a transaction that would be removed or replaced. Returns `None` if the text has no
-/// such table, or if the table's number of removals differs from its lines.
-///
-/// A table has a line for each kind of change. Below it, each package has a line that begins with one space and the package's
-/// name. Below that there may be a line `replacing NAME.ARCHITECTURE VERSION`. dnf 5 writes `replacing NAME ARCHITECTURE
-/// VERSION ..`, also for older versions of the same package. Long lines continue in a line that begins with several spaces.
-fn removals(text: &str) -> Option<Vec<String>> {
-    let (table, summary) = text.split_once("Transaction Summary")?;
-    let (mut found, mut removed) = (vec![], 0);
-    let (mut removing, mut package) = (false, "");
-    for line in table.lines() {
-        let words: Vec<&str> = line.split_ascii_whitespace().collect();
-        match (line.len() - line.trim_start_matches(' ').len(), words.as_slice()) {
-            (0, _) => removing = line.starts_with("Removing"),
-            (1, [name, ..]) => {
-                package = *name;
-                if removing {
-                    removed += 1;
-                    found.push(package.to_owned());
-                }
-            }
-            (_, ["replacing", name, _]) => found.push(name.rsplit_once('.')?.0.to_owned()),
-            (_, ["replacing", name, _, _, ..]) if *name != package => found.push((*name).to_owned()),
-            (_, ["replacing"]) => return None,
-            _ => {}
-        }
-    }
-    let counted = summary.lines().find_map(|line| {
-        let mut words = line.split_ascii_whitespace();
-        matches!(words.next(), Some("Remove" | "Removing:")).then(|| words.next()?.parse::<usize>().ok())
-    });
-    (counted.unwrap_or(Some(0)) == Some(removed)).then_some(found)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -200,57 +117,5 @@ mod tests {
         for odd in ["-x < 1\n", "a b\n", "a ! 1\n", "/etc/passwd\n", "a < 1 2\n", "a\n<\n"] {
             assert!(parse(odd, "/x.rpm").unwrap_err().message.contains("not the name of a package"), "{odd}");
         }
-    }
-
-    #[test]
-    fn tables_of_dnf_4_and_yum_are_read() {
-        let text = "Dependencies resolved.
-================================================================================
- Package            Arch   Version  Repository                             Size
-================================================================================
-Installing:
- tool               noarch 2-1      @commandline                          6.1 k
-     replacing  lib.foo.x86_64 1-1
-     replacing  victim.noarch 1-1
-Upgrading:
- other              noarch 2-1      base                                  6.1 k
-Removing dependent packages:
- a-very-long-name-that-does-not-fit-in-its-column
-                    noarch 1-1      @base                                   0  
- user-of-it         noarch 1-1      @base                                   0  
-
-Transaction Summary
-================================================================================
-Install  1 Package
-Upgrade  1 Package
-Remove   2 Packages
-
-Operation aborted.
-";
-        let expect = ["lib.foo", "victim", "a-very-long-name-that-does-not-fit-in-its-column", "user-of-it"];
-        assert_eq!(removals(text).unwrap(), expect);
-        assert_eq!(removals(&text.replace("Remove   2", "Remove   3")), None);
-        assert_eq!(removals(&text.replace("Remove   2", "Remove   some")), None);
-        assert_eq!(removals("Nothing to do.\nComplete!\n"), None);
-    }
-
-    #[test]
-    fn tables_of_dnf_5_are_read() {
-        let text = "Package          Arch   Version Repository      Size
-Upgrading:
- tool            noarch 2-1     @commandline  6.1 KiB
-   replacing tool noarch 1-1    base          6.0 KiB
-   replacing victim noarch 1-1  base          6.0 KiB
-Removing:
- user-of-it      noarch 1-1     base          6.0 KiB
-
-Transaction Summary:
- Upgrading:          1 package
- Replacing:          2 packages
- Removing:           1 package
-
-Operation aborted by the user.
-";
-        assert_eq!(removals(text).unwrap(), ["victim", "user-of-it"]);
     }
 }
