@@ -170,7 +170,7 @@ fn attack_a_line_names_the_policy_that_wrote_it() {
         node.policy("victim", "victim", "log 'my own'");
         node.grants("");
         let log = node.program.configuration().join("log");
-        let ran = node.run("evil,victim", &["--log-level", "info", "--log-file", &log.display().to_string()]);
+        let ran = node.run("evil,victim", &["--log-level", "info", "--log-location", &log.display().to_string()]);
         let text = ran.expect_code(0).unwrap().text();
         let (before, after) = text.split_once("Handlers of policy evil").expect("late lines have a heading");
         assert!(before.contains("Policy victim") && !before.contains("all is well"), "{text}");
@@ -216,7 +216,7 @@ fn guard_of_sensitive() {
                 let log = node.program.configuration().join("log");
                 let _ = fs::remove_file(&log);
                 let log = log.display().to_string();
-                let logging = ["--log-level", "debug", "--log-file", &log, "--format", "json"];
+                let logging = ["--log-level", "debug", "--log-location", &log, "--format", "json"];
                 let ran = node.run("quiet", &[options, &logging].concat());
                 let logged = fs::read_to_string(&log).unwrap_or_default();
                 for (place, text) in [("output", ran.text()), ("log", logged)] {
