@@ -15,7 +15,7 @@ const VERSION: u32 = 1;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Started {
     version: u32,
-    /// The run's identifier.
+    /// The identifier of the run.
     pub run_id: String,
     /// The name of the node.
     pub node_name: String,
@@ -23,7 +23,7 @@ pub struct Started {
     pub start_time: i64,
     /// The process number of the run.
     pub pid: u32,
-    /// Its command line.
+    /// The command line of the process.
     pub command: String,
     /// The policies of the run, in order. `None`: it runs cookbooks in folders.
     pub policies: Option<Vec<String>>,

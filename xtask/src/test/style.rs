@@ -68,7 +68,7 @@ const DOORS: [(&str, &[&str]); 25] = [
     ("import", &["author", "contract", "grants", "node", "plain_files", "resolve", "text"]),
     ("machine", &["contract", "databag", "errors", "grants", "node", "plain_files", "text"]),
     ("node", &["errors", "text"]),
-    ("plain_files", &[]),
+    ("plain_files", &["text"]),
     ("policyfile", &["artifact", "node", "text"]),
     ("providers", &["contract", "errors", "grants", "machine", "node", "schema", "text"]),
     ("report", &["contract", "converge", "errors", "grants", "node", "schema", "text"]),

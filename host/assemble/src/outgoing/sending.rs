@@ -38,6 +38,9 @@ pub(super) enum NotTaken {
     Never(String),
 }
 
+/// Largest report in bytes that is added to a file however little is free on its disk.
+const SMALL: usize = 64 << 10;
+
 /// Sends the complete report, or its reduced form if the receiver says that the report is too large. `again` reads the report
 /// a second time.
 pub(super) fn hand_over(
@@ -48,13 +51,14 @@ pub(super) fn hand_over(
     min_free: u64,
 ) -> Result<Taken, NotTaken> {
     let left = || until.saturating_duration_since(Instant::now());
-    // Whole reports leave as much again free, so that reports which a policy makes large do not stop the runs of all.
-    let why = match take(place, report, left(), min_free.saturating_mul(2)) {
+    // What policies report must not fill the disk until no run has room. Small reports have room always, and reduced ones too.
+    let free = if report.len() <= SMALL { 0 } else { min_free.saturating_mul(2) };
+    let why = match take(place, report, left(), free) {
         Err(NotTaken::TooLarge(why)) => why,
         taken => return taken.map(|()| Taken::Whole),
     };
     let Some(reduced) = again().and_then(|whole| reduced::form(&whole)) else { return Err(NotTaken::Never(why)) };
-    match take(place, reduced, left(), min_free) {
+    match take(place, reduced, left(), 0) {
         Ok(()) => Ok(Taken::Reduced(why)),
         Err(NotTaken::TooLarge(why)) => Err(NotTaken::Never(why)),
         Err(other) => Err(other),

@@ -33,7 +33,7 @@ pub enum CheckError {
         if *has_rust { "; `wrun policy build` checks those in Rust" } else { "" }
     )]
     NoRuby {
-        /// The policy's folder.
+        /// The folder of the policy.
         place: PathBuf,
         /// Whether it has cookbooks in Rust.
         has_rust: bool,
@@ -44,7 +44,7 @@ pub enum CheckError {
     /// A directory of roles or environments cannot be read.
     #[error("{}s cannot be read from {}", kind, folder.display())]
     Documents {
-        /// `role` or `environment`.
+        /// The kind of object: `role` or `environment`.
         kind: &'static str,
         /// The directory, or one below it.
         folder: PathBuf,

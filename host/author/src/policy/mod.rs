@@ -313,7 +313,7 @@ pub(crate) struct Outline {
     pub(crate) needs_resolving: bool,
 }
 
-/// Reads `policy.toml` alone.
+/// Reads `policy.toml`, and none of the folder's other files.
 pub(crate) fn outline(policy: &Path) -> Result<Outline, AuthorError> {
     let home = open_policy(policy)?;
     let settings = PolicyToml::read(&home)?;

@@ -63,7 +63,7 @@ type Read = Result<RunState, String>;
 /// How much the table shows of each run. Narrow terminals get a shorter form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// Everything.
+    /// All that the list knows of a run.
     Long,
     /// No seconds, and short words.
     Short,
