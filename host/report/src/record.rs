@@ -226,8 +226,9 @@ impl Record {
     pub fn asked(&self, policy: &str) -> Option<AskedFor> {
         let nothing = Value::Null;
         // A policy without any allowed request does not have entries.
-        // An object that was too large is left out as a whole, and then nobody knows what was asked.
-        let entries = self.0.get("asked")?.as_object()?.get(policy).unwrap_or(&nothing);
+        // What was too large is left out as a whole, and then nobody knows what was asked.
+        let asked = self.0.get("asked")?.as_object().filter(|_| self.value("asked_left_out") != true)?;
+        let entries = asked.get(policy).unwrap_or(&nothing);
         let is_complete = entries["complete"] != false;
         let allowed = Needs::from_json(entries["entries"].as_object().cloned().unwrap_or_default());
         let mut needs: Vec<_> = allowed.ok().map(|needs| (entries["entries"].to_string(), needs)).into_iter().collect();
