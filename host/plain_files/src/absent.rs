@@ -17,7 +17,7 @@ pub fn explained(path: &Path, error: io::Error) -> io::Error {
     }
 }
 
-/// Returns a clause about the first part of a path that does not exist: `there is no web.jsn in /srv; did you mean
+/// Returns a clause that names the first absent part of a path: `there is no web.jsn in /srv; did you mean
 /// `web.json`?`. Returns `None` if all parts exist.
 pub fn missing_part(path: &Path) -> Option<String> {
     let whole = std::path::absolute(path).ok()?;

@@ -41,7 +41,7 @@ pub fn has_credentials(text: &str) -> bool {
     false
 }
 
-/// A user name alone is no secret in `ssh://git@example.org`. It may be a token elsewhere: those are long.
+/// A user name alone is not a secret in `ssh://git@example.org`. It may be a token elsewhere: those are long.
 fn is_secret(credentials: &str) -> bool {
     /// The longest name of a user on Linux.
     const LONGEST_NAME: usize = 32;

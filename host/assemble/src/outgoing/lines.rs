@@ -57,7 +57,7 @@ fn leave_free(file: &File, bytes: u64, least_free: u64) -> io::Result<()> {
     let (free, least) = (free >> 20, least_free >> 20);
     Err(io::Error::new(
         io::ErrorKind::StorageFull,
-        format!("its disk has {free} MiB free, of which {least} MiB are left"),
+        format!("its disk has {free} MiB free, and {least} MiB are always left"),
     ))
 }
 

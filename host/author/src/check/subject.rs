@@ -53,7 +53,7 @@ impl Subject {
     /// or those that lie in it. `directories` have cookbooks that they may depend on.
     ///
     /// # Errors
-    /// There is no cookbook, or a directory or `policy.toml` cannot be read.
+    /// The folder has no cookbook, or a directory or `policy.toml` cannot be read.
     pub fn at(folder: &Path, directories: &[PathBuf]) -> Result<Self, CheckError> {
         let place = folder.canonicalize().map_err(|source| absent(folder, directories, source))?;
         if is_cookbook(&place) {
@@ -97,7 +97,7 @@ impl Subject {
     /// directories, a dependency outside of them is a problem.
     ///
     /// # Errors
-    /// There is no cookbook, or a directory cannot be read.
+    /// The directories have no cookbook, or one of them cannot be read.
     pub fn one(folder: &Path, directories: &[PathBuf]) -> Result<Self, CheckError> {
         let place = folder.canonicalize().map_err(|source| absent(folder, directories, source))?;
         if !is_cookbook(&place) {

@@ -127,7 +127,7 @@ impl StagedFile {
     /// make from its name: nobody can have laid a link there.
     ///
     /// # Errors
-    /// The kernel refuses.
+    /// The kernel refuses the system call.
     pub fn take_secret_name(&mut self) -> Result<(), Fault> {
         let renamed = staging::secret_name(&self.target)
             .and_then(|name| self.parent.rename(&self.name, &self.parent, &name).map(|()| name));
@@ -148,7 +148,7 @@ impl StagedFile {
     /// Gives it to another user, by number.
     ///
     /// # Errors
-    /// The kernel refuses.
+    /// The kernel refuses the system call.
     pub fn give_to(&self, uid: u32) -> Result<(), Fault> {
         let given = rustix::fs::fchown(&self.file, Some(Uid::from_raw(uid)), None);
         given.map_err(|errno| Fault::new(errno, FileCall::Change, &self.path()))

@@ -25,7 +25,7 @@ pub(crate) struct DnfPackage {
 
 impl Provider for DnfPackage {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
-        // No answers are cached between resources. `yum_repository` asks for it under a name that is no package.
+        // No answers are cached between resources. `yum_repository` asks for it under a name that does not belong to a package.
         if wanted.action == "flush_cache" {
             return Ok(Plan::up_to_date());
         }
