@@ -2,15 +2,16 @@
 //!
 //! A pinned npm package contains CRuby as a prebuilt module ([`package`]). The build enlarges its buffers ([`asyncify`]). It
 //! packs wrun's library and the usable part of Ruby's standard library into Ruby's memory ([`library`], [`files`]). Then it
-//! starts Ruby on a simulated system ([`ruby`], [`system`]), loads the library and freezes the state ([`snapshot`]). So a
-//! policy's instance starts with the loaded library. Finally, the module becomes a component that imports only the contract
-//! ([`component`]).
+//! starts Ruby on a simulated system ([`ruby`], [`system`]), loads the library and fills the gaps in Ruby's heap ([`gaps`]). It
+//! freezes this state ([`snapshot`]), so a policy's instance starts with the loaded library. Finally, the module becomes a
+//! component that imports only the contract ([`component`]).
 //!
 //! Builds are reproducible: the same sources give the same bytes.
 
 mod asyncify;
 mod component;
 mod files;
+mod gaps;
 mod kept;
 mod library;
 mod package;
@@ -201,6 +202,7 @@ fn freeze(module: &[u8], standard: Node, ours: Node, boot: &str) -> Result<Vec<u
     ruby.call("__wasi_vfs_rt_init")?;
     ruby.start()?;
     ruby.evaluate(boot).context("our library cannot be loaded")?;
+    gaps::fill(&mut ruby)?;
     let regions = ruby.allocate(asyncify::REGIONS)?;
     ruby.set_global(asyncify::REGION_GLOBAL, regions)?;
     ruby.freeze(&module, globals)

@@ -3,7 +3,7 @@
 use crate::files::Node;
 use crate::snapshot;
 use crate::system::{self, System};
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use wasmtime::{Config, Engine, Instance, Linker, Memory, Module, OptLevel, RegallocAlgorithm, Store, Val};
 
 const INIT: &str = "ruby-init: func(args: list<string>) -> ()";
@@ -109,10 +109,21 @@ impl Ruby {
         }
     }
 
-    /// Allocates memory on Ruby's heap that Ruby's collector does not manage.
+    /// Allocates memory on Ruby's heap that Ruby's collector does not manage. Returns its address.
     pub(crate) fn allocate(&mut self, length: i32) -> Result<i32> {
-        let allocate = self.instance.get_typed_func::<(i32, i32, i32, i32), i32>(&mut self.store, "cabi_realloc")?;
-        Ok(allocate.call(&mut self.store, (0, 0, 16, length))?)
+        self.reallocate(0, 0, length)
+    }
+
+    /// Gives back all but the begin of memory from [`Ruby::allocate`].
+    pub(crate) fn shrink(&mut self, address: i32, length: i32) -> Result<()> {
+        let kept = self.reallocate(address, length, 1)?;
+        ensure!(kept == address, "Ruby moved memory at {address} to {kept} instead of making it smaller");
+        Ok(())
+    }
+
+    fn reallocate(&mut self, address: i32, old: i32, new: i32) -> Result<i32> {
+        let reallocate = self.instance.get_typed_func::<(i32, i32, i32, i32), i32>(&mut self.store, "cabi_realloc")?;
+        Ok(reallocate.call(&mut self.store, (address, old, 16, new))?)
     }
 
     /// Sets an exported global.
