@@ -80,13 +80,23 @@ impl Folder {
     /// # Errors
     /// As [`below`](Self::below).
     pub fn make_below(&self, path: impl AsRef<Path>, mode: u32) -> io::Result<Self> {
+        self.make_below_surviving(path, mode, Survives::PowerCut)
+    }
+
+    /// Does the same as [`make_below`](Self::make_below). A folder that need not survive a power cut is created without
+    /// waiting for the disk.
+    ///
+    /// # Errors
+    /// As [`below`](Self::below).
+    pub fn make_below_surviving(&self, path: impl AsRef<Path>, mode: u32, survives: Survives) -> io::Result<Self> {
         let mut open = Self { handle: self.handle.try_clone()? };
         for name in names_of(path.as_ref())? {
             open = match open.entered(name) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     match open.handle.create_dir_with(name, DirBuilder::new().mode(mode)) {
                         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-                        _ => rustix::fs::fsync(&open.handle)?,
+                        _ if survives == Survives::PowerCut => rustix::fs::fsync(&open.handle)?,
+                        _ => {}
                     }
                     open.entered(name)
                 }

@@ -163,11 +163,11 @@ impl RunFolder {
         self.save(ERROR, error).map(drop)
     }
 
-    /// Saves a file of the record, and returns the run's folder. It may be lost in a power cut, because it is only history, and waiting for the disk would
-    /// double the time of a short run.
+    /// Saves a file of the record, and returns the run's folder. Both may be lost in a power cut, because they are only
+    /// history, and waiting for the disk would double the time of a short run.
     fn save(&self, file: &str, value: &impl Serialize) -> Result<Folder, StateError> {
         self.state.check_free(file)?;
-        let folder = self.state.make(self.below)?.make(self.id.as_str())?;
+        let folder = self.state.make(self.below)?.make_surviving(self.id.as_str(), Survives::Kill)?;
         folder.replace_by(file, Survives::Kill, |out| {
             // The JSON is on one line, because programs read it, and white space would be a third of it.
             serde_json::to_writer(&mut *out, value)?;
