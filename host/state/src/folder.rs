@@ -66,7 +66,8 @@ impl Folder {
     /// Does the same as [`make`](Self::make), for a directory that may have to survive less.
     pub(crate) fn make_surviving(&self, name: &str, survives: Survives) -> Result<Self, StateError> {
         let path = self.path.join(name);
-        let open = self.open.make_below_surviving(name, DIRECTORY_MODE, survives).map_err(|error| unmade(error, &path))?;
+        let open =
+            self.open.make_below_surviving(name, DIRECTORY_MODE, survives).map_err(|error| unmade(error, &path))?;
         Self::checked(open, path, self.min_free)
     }
 
