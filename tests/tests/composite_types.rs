@@ -166,7 +166,6 @@ mkdir -p /srv /etc/ssh /etc/modprobe.d
 cd /usr/local/bin
 printf '#!/bin/sh\necho update >> /srv/apt\ntouch /var/lib/apt/periodic/update-success-stamp\n' > apt-get
 printf '#!/bin/sh\necho gencaches >> /srv/apt\n' > apt-cache
-printf '#!/bin/sh\nexit 0\n' > mkswap
 printf '#!/bin/sh\necho pub:\n' > gpg
 printf '#!/bin/sh\ncase $1 in --summary) cat /srv/swaps;; *) echo "$1 file 1024 0 -2" > /srv/swaps;; esac\n' > swapon
 printf '#!/bin/sh\n: > /srv/swaps\n' > swapoff

@@ -73,8 +73,6 @@ fn all_that_an_action_needs_is_told_in_one_run() {
         (
             "swap_file '/srv/swap' do\n  size 1\n  persist true\n  swappiness 10\nend\n",
             &[
-                "commands dd if=/dev/zero of=/srv/swap bs=1048576 count=1",
-                "commands mkswap -f /srv/swap",
                 "commands swapon /srv/swap",
                 "commands sysctl -w vm.swappiness=10",
                 "paths /etc/fstab",

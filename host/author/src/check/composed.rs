@@ -189,9 +189,6 @@ const TYPES: &[(&str, &[Row])] = &[
         &[
             row(Kind::Paths, "{@path}"),
             row(Kind::Commands, "swapoff {@path}").of(&["remove"]),
-            row(Kind::Commands, "fallocate -l {size|mebibytes} {@path}").of(&["create"]),
-            row(Kind::Commands, "dd if=/dev/zero of={@path} bs=1048576 count={size}").of(&["create"]),
-            row(Kind::Commands, "mkswap -f {@path}").of(&["create"]),
             row(Kind::Commands, "swapon {@path}").of(&["create"]),
             row(Kind::Paths, "/etc/fstab").of(&["create"]).with("persist"),
             row(Kind::Commands, "sysctl -w vm.swappiness={swappiness}"),
@@ -389,7 +386,6 @@ fn changed(values: Vec<String>, change: &str) -> Vec<String> {
             let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
             format!("{}{stem}.key", value.strip_suffix(name).unwrap_or_default())
         }),
-        "mebibytes" => each(&|value| value.parse::<u64>().map_or_else(|_| String::new(), |it| (it << 20).to_string())),
         "server" => values.iter().filter_map(|value| super::needs::server(value)).collect(),
         _ => values,
     }

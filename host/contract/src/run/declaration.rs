@@ -55,6 +55,8 @@ pub struct Declaration {
     pub detached: bool,
     /// The guest that declared it. The resource may use this guest's types.
     pub guest_id: GuestId,
+    /// What only a part of a composite type of the host does. `None` for all that a guest declares.
+    pub own: Option<OwnPart>,
 }
 
 impl Declaration {
@@ -67,6 +69,18 @@ impl Declaration {
     pub fn key(&self) -> String {
         format!("{}[{}]", self.kind, self.name)
     }
+}
+
+/// What a part of a composite type does that no guest can declare.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OwnPart {
+    /// The file is filled as an empty swap file.
+    SwapSpace {
+        /// The size in bytes.
+        size: u64,
+        /// The number of seconds after which filling it fails.
+        timeout: u64,
+    },
 }
 
 /// The value of a property.

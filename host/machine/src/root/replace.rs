@@ -93,7 +93,7 @@ pub struct StagedFile {
     account: Account,
     disk: Disk,
     _open: [OpenFile; 2],
-    file: File,
+    pub(super) file: File,
     parent: Dir,
     name: String,
     target: String,
@@ -290,8 +290,19 @@ impl StagedFile {
         looked_at(&self.account, bytes).map_err(|error| self.input_output(&error))
     }
 
+    /// Charges bytes that the file will take on the disk, without writing them.
+    pub(super) fn spend(&self, bytes: u64) -> Result<(), Fault> {
+        let spent = self.disk.write(&self.file, bytes).and_then(|()| self.account.check());
+        spent.map_err(|ended| self.refused(errno_of(&ended)))
+    }
+
+    /// Returns the fault of a call on the file.
+    pub(super) fn refused(&self, errno: Errno) -> Fault {
+        Fault::new(errno, FileCall::Open, &self.real)
+    }
+
     fn input_output(&self, error: &io::Error) -> Fault {
-        Fault::new(Errno::from_io_error(error).unwrap_or(Errno::IO), FileCall::Open, &self.real)
+        self.refused(Errno::from_io_error(error).unwrap_or(Errno::IO))
     }
 }
 

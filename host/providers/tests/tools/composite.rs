@@ -1,8 +1,14 @@
 //! Types whose actions are made of other resources: which ones, and what they say.
 
-use crate::support::Bench;
-use contract::{ChildRow, Composition, Declaration, Property, Providers as _, Purpose, Raised, Test, Wanted};
+use crate::support::{Bench, run};
+use contract::{
+    Account, AccountLimits, ChildRow, Composition, Declaration, Meters, Property, Providers as _, Purpose, Raised, Test,
+    Wanted,
+};
+use providers::{MachineProviders, Settings};
 use serde_json::{Value, json};
+use std::os::unix::fs::MetadataExt as _;
+use std::sync::Arc;
 
 /// The children of an action, in an empty root, whose kernel is another machine's.
 fn composition(kind: &str, name: &str, action: &str, properties: Value) -> Result<Composition, Raised> {
@@ -317,7 +323,7 @@ fn a_swap_file_is_made_by_steps_of_the_action_itself() {
     let rows: Vec<_> = made.children.iter().map(|child| (child.declaration.key(), child.row)).collect();
     let never = |key: &str| (key.to_owned(), ChildRow::Never);
     let sysctl = ("sysctl[vm.swappiness]".to_owned(), ChildRow::Always);
-    let steps = ["file[/swap]", "execute[fill]", "execute[mkswap]", "execute[swapon]", "file[/etc/fstab]"];
+    let steps = ["file[/swap]", "execute[swapon]", "file[/etc/fstab]"];
     assert_eq!(rows, Vec::from_iter(steps.map(never).into_iter().chain([sysctl])));
     for (name, properties) in [("swap", json!({ "size": 1 })), ("/a b", json!({ "size": 1 })), ("/swap", json!({}))] {
         assert!(composition("swap_file", name, "create", properties).is_err(), "{name}");
@@ -330,6 +336,58 @@ fn a_host_that_is_asked_for_its_key_is_no_option() {
     for host in ["-f/etc/shadow", "-D", "a b", ""] {
         let made = composition("ssh_known_hosts_entry", "x", "create", json!({ "host": host }));
         assert!(made.is_err_and(|raised| raised.class().contains("Validation")), "{host}");
+    }
+}
+
+/// Rights to `dd of=/srv/swap` and `mkswap /srv/swap` would reach every file, by a link at that path.
+#[test]
+fn attack_a_swap_file_needs_no_command_that_writes_where_a_link_leads() {
+    let bench = Bench::new("paths = [\"/srv/swap\"]\ncommands = [\"swapon /srv/swap\"]\n");
+    std::fs::create_dir_all(bench.path("srv")).unwrap();
+    std::fs::write(bench.path("etc/shadow"), "kept").unwrap();
+    let declaration = bench.declaration("swap_file", "/srv/swap", json!({ "size": 1 }));
+    let mut providers = bench.providers(false);
+    let wanted = |action, why_run| Wanted { resource: 0, declaration: &declaration, action, resolved: vec![], why_run };
+    let everything = providers.compose(&wanted("create", false), Purpose::Survey).unwrap();
+    let commands = everything.children.iter().filter(|child| child.declaration.kind == "execute");
+    assert_eq!(commands.map(|child| child.declaration.name.as_str()).collect::<Vec<_>>(), ["swapon"]);
+    let made = providers.compose(&wanted("create", false), Purpose::Action).unwrap();
+    let file = &made.children[0].declaration;
+    std::os::unix::fs::symlink("/etc/shadow", bench.path("srv/swap")).unwrap();
+    run(&mut providers, file, "create", false).unwrap_err();
+    assert_eq!(bench.read("etc/shadow"), "kept");
+    std::fs::remove_file(bench.path("srv/swap")).unwrap();
+    run(&mut providers, file, "create", false).unwrap();
+    let content = std::fs::read(bench.path("srv/swap")).unwrap();
+    assert_eq!(content.len(), 1 << 20);
+    assert!(content[..1 << 17].windows(10).any(|bytes| bytes == b"SWAPSPACE2"), "it has the header of a swap file");
+    let about = std::fs::metadata(bench.path("srv/swap")).unwrap();
+    assert_eq!(about.mode() & 0o7777, 0o600);
+    assert_eq!(about.blocks(), 2048, "it has no holes");
+    assert!(!run(&mut providers, file, "create", false).unwrap().updated);
+    std::fs::write(bench.path("srv/swap"), "damaged").unwrap();
+    let again = run(&mut providers, file, "create", false).unwrap();
+    assert_eq!(again.sentences(), ["fill /srv/swap with 1048576 bytes of swap space"]);
+}
+
+#[test]
+fn a_swap_file_is_charged_and_takes_no_longer_than_it_may() {
+    for (limits, properties, expected) in [
+        (AccountLimits { disk: 1 << 20, ..AccountLimits::default() }, json!({ "size": 2 }), "Disk quota"),
+        (AccountLimits::default(), json!({ "size": 2, "timeout": 0 }), "property `timeout`"),
+    ] {
+        let bench = Bench::new("").unlimited();
+        let account = Account::new("database", limits, Meters::default());
+        let settings = Settings { account, ..bench.settings(false) };
+        let mut providers = MachineProviders::new(Arc::new(settings)).unwrap();
+        let declaration = bench.declaration("swap_file", "/swap", properties);
+        let wanted =
+            Wanted { resource: 0, declaration: &declaration, action: "create", resolved: vec![], why_run: false };
+        let made = providers.compose(&wanted, Purpose::Action).unwrap();
+        let raised = run(&mut providers, &made.children[0].declaration, "create", false).unwrap_err();
+        let said = format!("{} {}", raised.message, raised.hint.unwrap_or_default());
+        assert!(said.contains(expected), "{said}");
+        assert_eq!(std::fs::read_dir(&bench.root).unwrap().count(), 1, "nothing but /etc is there");
     }
 }
 

@@ -34,11 +34,6 @@ pub(super) const PLACES: &[Place] = &[
     ),
     ("composite/swap_file.rs", r#"printed("swapon", &["--summary"])"#, &[Fixed]),
     (
-        "composite/swap_file.rs",
-        r#"printed("df", &["-PT", "--", folder])"#,
-        &[Fixed, Resolved("a folder in which root alone may exchange anything")],
-    ),
-    (
         "composite/sysctl.rs",
         r#"printed("sysctl", &["-n", "-e", key])"#,
         &[Fixed, Checked("the name of a kernel parameter, which is no option; setting it is granted")],
