@@ -157,8 +157,14 @@ const TYPES: &[(&str, &[Row])] = &[
             row(Kind::ReadPaths, "{csr_file}"),
         ],
     ),
-    ("openssl_x509_crl", &OPENSSL),
-    ("openssl_x509_crl", &[row(Kind::ReadPaths, "{ca_cert_file}"), row(Kind::ReadPaths, "{ca_key_file}")]),
+    (
+        "openssl_x509_crl",
+        &[
+            row(Kind::Paths, "{@path}"),
+            row(Kind::ReadPaths, "{ca_cert_file}"),
+            row(Kind::ReadPaths, "{ca_key_file}"),
+        ],
+    ),
     ("openssl_x509_request", &OPENSSL),
     (
         "openssl_x509_request",
