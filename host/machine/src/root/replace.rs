@@ -129,6 +129,7 @@ impl StagedFile {
     /// # Errors
     /// The kernel refuses the system call.
     pub fn take_secret_name(&mut self) -> Result<(), Fault> {
+        staging::remove_secret_leftovers(&self.parent, &self.target);
         let renamed = staging::secret_name(&self.target)
             .and_then(|name| self.parent.rename(&self.name, &self.parent, &name).map(|()| name));
         self.name = renamed.map_err(|error| Fault::new(errno(&error), FileCall::Rename, &self.path()))?;
