@@ -267,7 +267,9 @@ impl PolicyGrants {
 }
 
 fn is_unit_link(service: &GrantedService, path: &str) -> bool {
-    let unit = format!("{}.service", service.name());
+    // The name of a socket, timer or path says what it is.
+    let is_service = privileged::unit_stem(service.name()) == service.name();
+    let unit = if is_service { format!("{}.service", service.name()) } else { service.name().to_owned() };
     let is_group = |directory: &str| {
         let name = directory.strip_suffix(".wants").or_else(|| directory.strip_suffix(".requires"));
         name.is_some_and(|name| !name.is_empty())
