@@ -81,6 +81,11 @@ pub enum OwnPart {
         /// The number of seconds after which filling it fails.
         timeout: u64,
     },
+    /// wrun has chosen the path, and the content if there is one. The right to a command covers it: the command does no more
+    /// than it would with any other content that wrun could choose.
+    OfCommand(Vec<String>),
+    /// The same. The right to the kernel module of this name covers it.
+    OfKernelModule(String),
 }
 
 /// The value of a property.

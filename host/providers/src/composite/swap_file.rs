@@ -24,6 +24,10 @@ impl Composite for SwapFile {
     fn compose(&self, wanted: &Wanted<'_>, machine: &mut Machine<'_, '_>) -> Result<Composition, Raised> {
         let properties: SwapFileProperties = asked::properties(wanted)?;
         let path = one_word("path", absolute_path("path", &properties.path)?)?;
+        // In the table of file systems it would begin the number of a sign.
+        if path.contains('\\') {
+            return Err(invalid(format!("path {path:?} has a backslash")));
+        }
         // The list of active swap files is read only if the policy may change this one.
         let change_it = if wanted.action == "remove" { "swapoff" } else { "swapon" };
         machine.granted(&[change_it, path])?;
@@ -65,12 +69,14 @@ impl Composite for SwapFile {
             }
             if properties.persist {
                 let line = format!("{path} swap swap defaults 0 0");
-                machine.managed(TABLE)?;
-                let table = machine.readable_text(TABLE)?.unwrap_or_default();
+                let table = machine.present_text(TABLE).unwrap_or_default();
                 if !table.lines().any(|one| one.trim() == line) {
                     let end = if table.is_empty() || table.ends_with('\n') { "" } else { "\n" };
                     let content = format!("{table}{end}{line}\n");
-                    parts.push(step(child("file", TABLE, "create", [("content", json!(content))])));
+                    // The right to use the file is the right to use it at the next start.
+                    let own = Some(OwnPart::OfCommand(vec!["swapon".to_owned(), path.to_owned()]));
+                    let file = child("file", TABLE, "create", [("content", json!(content))]);
+                    parts.push(step(Declaration { own, ..file }));
                 }
             }
         }
