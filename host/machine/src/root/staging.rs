@@ -5,10 +5,10 @@
 //! that nobody can foresee is found by its form, when the next file for the target gets such a name.
 
 use super::{Entry, Kind, open};
+use crate::random::random_bytes;
 use cap_std::fs::{Dir, OpenOptions};
 use rustix::fs::{AtFlags, FlockOperation};
 use rustix::io::Errno;
-use rustix::rand::{GetRandomFlags, getrandom};
 use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -70,12 +70,7 @@ pub(super) fn own_name(target: &str) -> String {
 
 /// Returns a name that nobody can foresee.
 pub(super) fn secret_name(target: &str) -> io::Result<String> {
-    let mut bytes = [0_u8; 16];
-    let count = rustix::io::retry_on_intr(|| getrandom(bytes.as_mut_slice(), GetRandomFlags::empty()))?;
-    if count < bytes.len() {
-        return Err(Errno::IO.into());
-    }
-    Ok(staged_name(target, &format!("{:032x}", u128::from_ne_bytes(bytes))))
+    Ok(staged_name(target, &format!("{:032x}", u128::from_ne_bytes(random_bytes()?))))
 }
 
 /// Removes files for a target that killed processes left under names which nobody could foresee. As with all temporary files,

@@ -5,10 +5,10 @@
 
 use super::fault::Hint;
 use super::{Fault, StagedFile};
+use crate::random::random_bytes;
 use rustix::fd::AsFd;
 use rustix::fs::{FallocateFlags, FsWord, XattrFlags};
 use rustix::io::Errno;
-use rustix::rand::{GetRandomFlags, getrandom};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
@@ -133,12 +133,11 @@ fn header(size: u64, page: usize) -> Option<Vec<u8>> {
 
 /// Returns a random identifier (UUID of version 4).
 fn identifier() -> Option<[u8; 16]> {
-    let mut bytes = [0_u8; 16];
-    let count = rustix::io::retry_on_intr(|| getrandom(bytes.as_mut_slice(), GetRandomFlags::empty())).ok()?;
+    let mut bytes: [u8; 16] = random_bytes().ok()?;
     let [.., version, _, variant, _, _, _, _, _, _, _] = &mut bytes;
     *version = (*version & 0x0f) | 0x40;
     *variant = (*variant & 0x3f) | 0x80;
-    (count == bytes.len()).then_some(bytes)
+    Some(bytes)
 }
 
 /// Gives the file the type of a swap file, where SELinux labels files. Without it, the system may not swap to the file at its

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::resources::asked;
 use contract::{Composition, ErrorKind, Raised, Wanted};
-use rustix::rand::{GetRandomFlags, getrandom};
+use machine::random::random_bytes;
 use schema::types::openssl::{CertificateProperties, KeyFileProperties, SubjectProperties};
 use serde_json::Value;
 
@@ -196,11 +196,9 @@ fn signed(
 
 /// Returns a random serial number, because two certificates of an authority must not have the same one.
 fn new_serial() -> Result<String, Raised> {
-    let mut bytes = [0_u8; SERIAL_BYTES];
-    let count = rustix::io::retry_on_intr(|| getrandom(bytes.as_mut_slice(), GetRandomFlags::empty()));
-    match count {
-        Ok(SERIAL_BYTES) => Ok(format!("0x1{}", text::hex(bytes))),
-        _ => Err(Raised::new(ErrorKind::Failed, "the system has no random bytes")),
+    match random_bytes::<SERIAL_BYTES>() {
+        Ok(bytes) => Ok(format!("0x1{}", text::hex(bytes))),
+        Err(_) => Err(Raised::new(ErrorKind::Failed, "the system has no random bytes")),
     }
 }
 

@@ -10,9 +10,10 @@ use crate::plan::View;
 use contract::Raised;
 use machine::root::{Kind, Root, absent};
 use std::collections::HashSet;
+use std::io::ErrorKind;
 
-/// How many files may include each other in turn: git's own limit.
-const MAX_DEPTH: usize = 10;
+/// How many files may include each other in turn: ssh's own limit. That of git is 10.
+const MAX_DEPTH: usize = 16;
 
 /// Maximum number of files of settings that are looked at.
 const MAX_FILES: usize = 1_000;
@@ -89,12 +90,21 @@ pub(super) fn changeable(is_own: bool, user: Option<&str>, view: &mut View<'_>) 
         if may_change(&file.path, view) {
             return Ok(Some(file.reason()));
         }
-        let Ok(text) = view.root.read(&file.path) else { continue };
+        let text = match view.root.read(&file.path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::FileTooLarge => return Ok(Some(unknown(&file.path))),
+            // git and ssh cannot read it either.
+            Err(_) => continue,
+        };
         for named in file.named(&String::from_utf8_lossy(&text)) {
             match named {
                 Named::Settings(path) => {
-                    for path in file.included(&path, home, view.root) {
-                        if file.depth < MAX_DEPTH && seen.len() < MAX_FILES && seen.insert(path.clone()) {
+                    let included = file.included(&path, home, view.root);
+                    let Some(included) = included.filter(|included| seen.len() + included.len() <= MAX_FILES) else {
+                        return Ok(Some(unknown(&file.path)));
+                    };
+                    for path in included {
+                        if file.depth < MAX_DEPTH && seen.insert(path.clone()) {
                             files.push(file.including(path));
                         }
                     }
@@ -110,6 +120,11 @@ pub(super) fn changeable(is_own: bool, user: Option<&str>, view: &mut View<'_>) 
         }
     }
     Ok(None)
+}
+
+/// The reason for a file whose lines wrun cannot follow.
+fn unknown(path: &str) -> String {
+    format!("wrun cannot tell which files {path} includes, which can name programs for git to run")
 }
 
 /// Whether the policy may change a file, or what is behind it.
@@ -160,8 +175,8 @@ impl File {
         }
     }
 
-    /// The files that are meant where this one includes a path.
-    fn included(&self, path: &str, home: &str, root: &Root) -> Vec<String> {
+    /// The files that are meant where this one includes a path. `None`: they are too many, or only ssh itself knows them.
+    fn included(&self, path: &str, home: &str, root: &Root) -> Option<Vec<String>> {
         let path = in_home(path, home);
         let folder = match self.syntax {
             Syntax::Git => self.path.rsplit_once('/').map_or("", |(folder, _)| folder),
@@ -170,11 +185,13 @@ impl File {
         let path = match path.strip_prefix("%(prefix)/") {
             Some(rest) => format!("/usr/{rest}"),
             None if path.starts_with('/') => path,
-            None if path.is_empty() => return vec![],
+            None if path.is_empty() => return Some(vec![]),
             None => format!("{folder}/{path}"),
         };
         match self.syntax {
-            Syntax::Git => vec![path],
+            Syntax::Git => Some(vec![path]),
+            // Newer ones replace variables and `%h`.
+            Syntax::Ssh if path.contains(['%', '$']) => None,
             Syntax::Ssh => matching(&path, root),
         }
     }
@@ -202,8 +219,8 @@ fn in_home(path: &str, home: &str) -> String {
     }
 }
 
-/// Returns the paths that a pattern of ssh's matches, and the pattern itself where it is none.
-fn matching(pattern: &str, root: &Root) -> Vec<String> {
+/// Returns the paths that a pattern of ssh's matches, and the pattern itself where it is none. `None`: they are too many.
+fn matching(pattern: &str, root: &Root) -> Option<Vec<String>> {
     let mut found = vec![String::new()];
     for part in pattern.split('/').filter(|part| !part.is_empty()) {
         let is_pattern = part.contains(['*', '?', '[']);
@@ -216,10 +233,12 @@ fn matching(pattern: &str, root: &Root) -> Vec<String> {
             let names = names_in(&folder, root).unwrap_or_default();
             longer.extend(names.iter().filter(|name| is_match(part, name)).map(|name| format!("{folder}/{name}")));
         }
-        longer.truncate(MAX_FILES);
+        if longer.len() > MAX_FILES {
+            return None;
+        }
         found = longer;
     }
-    found
+    Some(found)
 }
 
 /// A part of a pattern.

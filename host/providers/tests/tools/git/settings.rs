@@ -75,7 +75,7 @@ fn attack_settings_that_the_policy_may_write_name_no_programs() {
 fn attack_settings_that_others_include_name_no_programs_that_the_policy_may_write() {
     let rules = "paths = [\"/srv/team/**\"]\ndownload_hosts = [\"git://git.example\"]\n";
     let inner = "[include]\n\tpath = inner\n";
-    let cases: [(&str, &str, &str, Option<&str>); 7] = [
+    let cases: [(&str, &str, &str, Option<&str>); 8] = [
         (
             "etc/gitconfig",
             "[include]\n\tpath = /srv/team/gitconfig\n",
@@ -92,6 +92,7 @@ fn attack_settings_that_others_include_name_no_programs_that_the_policy_may_writ
         ("etc/gitconfig", "[core]\n\tgitProxy = /srv/team/program\n", "", Some("names as a program")),
         ("etc/ssh/ssh_config", "Include /srv/*/ssh*\n", "", Some("/srv/team/ssh.conf, which /etc/ssh/ssh_config")),
         ("etc/ssh/ssh_config", "Include more.d/*\n", "", Some("/srv/team/ssh.conf, which /etc/ssh/more.d/a")),
+        ("etc/ssh/ssh_config", "Include /srv/%h/x\n", "", Some("cannot tell which files /etc/ssh/ssh_config includes")),
         ("etc/gitconfig", "[safe]\n\tdirectory = /srv/team/checkout\n[include]\n\tpath = /srv/own\n", "", None),
     ];
     for (file, text, deep, expected) in cases {
