@@ -45,14 +45,14 @@ mount '/mnt/x' do
 end
 ";
 
-/// The paths, packages, mounts and commands of a table, one `key value` each; a command's words joined by blanks.
+/// The paths, packages, mounts, modules and commands of a table, one `key value` each; a command's words joined by blanks.
 fn entries(grants: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut key = "";
     for line in grants.lines().filter(|line| !line.starts_with(['#', '['])) {
         let (name, values) = line.split_once(" = [").filter(|_| !line.starts_with(' ')).unwrap_or((key, line));
         key = name;
-        if !["paths", "packages", "mounts", "commands"].contains(&key) {
+        if !["paths", "packages", "mounts", "kernel_modules", "commands"].contains(&key) {
             continue;
         }
         let values = values.trim().trim_end_matches(',');

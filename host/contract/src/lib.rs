@@ -34,8 +34,9 @@ pub use run::{
     ActionRecord, Amendment, AttributeChange, BUILTIN_PREFIX, CommandEffect, Context, ContextId, Declaration, Due,
     EndedRecipe, FailureMode, Guard, GuestCommand, GuestId, GuestType, GuestWrite, HOST_AS_GUEST, HiddenRead,
     MAX_ACTIONS, MAX_DELAYED, MAX_DEPTH, MAX_HIDDEN_READS, MAX_NOTIFIED_AT_ONCE, MAX_OPEN_CONTEXTS, MAX_READ_PATHS,
-    MAX_RECORDS, MAX_RESOURCES, Notification, Notified, Parts, Property, ROOT, ReadKind, Reads, Resource, ResourceId,
-    ResourceRef, Run, RunResults, RunStart, SensitiveMessage, Tally, Test, Timing, Wish, dotted_path, grant_entries,
+    MAX_RECORDS, MAX_RESOURCES, Notification, Notified, OwnPart, Parts, Property, ROOT, ReadKind, Reads, Resource,
+    ResourceId, ResourceRef, Run, RunResults, RunStart, SensitiveMessage, Tally, Test, Timing, Wish, dotted_path,
+    grant_entries,
 };
 pub use services::{
     Applied, AttributeRights, CommandOutcome, CookbookFiles, Data, DataError, FileError, HttpRequest, HttpResponse,

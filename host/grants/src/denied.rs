@@ -33,6 +33,8 @@ pub enum Capability {
     CronUsers,
     /// Mounts, as `DEVICE on MOUNT_POINT type TYPE (OPTIONS)`.
     Mounts,
+    /// Kernel modules that may be configured.
+    KernelModules,
     /// Commands that may be run, with user, directory and variables.
     Commands,
     /// Servers that the policy may connect to.
@@ -66,7 +68,7 @@ impl Capability {
     pub(crate) const FLAGS: [Self; 3] = [Self::Clock, Self::Random, Self::Reboot];
 
     /// All capabilities that are lists of names or patterns.
-    pub(crate) const LISTS: [Self; 22] = [
+    pub(crate) const LISTS: [Self; 23] = [
         Self::Paths,
         Self::PrivilegedPaths,
         Self::ReadPaths,
@@ -80,6 +82,7 @@ impl Capability {
         Self::Groups,
         Self::CronUsers,
         Self::Mounts,
+        Self::KernelModules,
         Self::DownloadHosts,
         Self::WriteAttributes,
         Self::ReadAttributes,
@@ -117,6 +120,7 @@ impl Capability {
             Self::Groups => "groups",
             Self::CronUsers => "cron_users",
             Self::Mounts => "mounts",
+            Self::KernelModules => "kernel_modules",
             Self::Commands => "commands",
             Self::DownloadHosts => "download_hosts",
             Self::WriteAttributes => "write_attributes",
@@ -148,6 +152,7 @@ impl Capability {
             Self::Groups => "manage group",
             Self::CronUsers => "schedule commands as user",
             Self::Mounts => "mount",
+            Self::KernelModules => "configure kernel module",
             Self::Commands => "run command",
             Self::DownloadHosts => "speak to",
             Self::WriteAttributes => "write attribute",

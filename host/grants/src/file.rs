@@ -433,6 +433,8 @@ fn pattern(capability: Capability, text: &str) -> Result<Pattern, String> {
         C::Mounts => MountPattern::new(text).map(Pattern::Mount),
         C::DownloadHosts => ServerPattern::new(text).map(Pattern::Server),
         C::WriteAttributes | C::ReadAttributes | C::Facts => AttributePattern::new(text).map(Pattern::Attribute),
+        // The kernel takes both signs for the same.
+        C::KernelModules => Ok(Pattern::Name(NamePattern::new(&text.replace('-', "_")))),
         C::Services => Ok(Pattern::Name(NamePattern::new(text.strip_suffix(".service").unwrap_or(text)))),
         _ => Ok(Pattern::Name(NamePattern::new(text))),
     }

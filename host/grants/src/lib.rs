@@ -62,9 +62,9 @@ pub use package_tools::{PackageTool, are_harmless_options, is_harmless_answer};
 pub use policy::{Grants, OwnPlaces, PolicyGrants, SENSITIVE_HINT};
 pub use privileged::Standing;
 pub use proofs::{
-    GrantedAttribute, GrantedCommand, GrantedEnvironment, GrantedGroup, GrantedMode, GrantedMount, GrantedName,
-    GrantedOptions, GrantedPackage, GrantedPath, GrantedReboot, GrantedRepository, GrantedService, GrantedTree,
-    GrantedUrl, GrantedUser, Program, ReadablePath,
+    GrantedAttribute, GrantedCommand, GrantedEnvironment, GrantedGroup, GrantedMode, GrantedModule, GrantedMount,
+    GrantedName, GrantedOptions, GrantedPackage, GrantedPath, GrantedReboot, GrantedRepository, GrantedService,
+    GrantedTree, GrantedUrl, GrantedUser, Program, ReadablePath,
 };
 pub use risk::{ElevatedAccounts, Reason, RiskClass, risk_comments, risks};
 pub use words::split_words;

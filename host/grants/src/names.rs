@@ -4,7 +4,9 @@ use crate::denied::{Capability, Denied, literal_entry};
 use crate::pattern::Asked;
 use crate::policy::PolicyGrants;
 use crate::privileged::{self, Standing};
-use crate::proofs::{GrantedGroup, GrantedName, GrantedPackage, GrantedPath, GrantedService, GrantedTree, GrantedUser};
+use crate::proofs::{
+    GrantedGroup, GrantedModule, GrantedName, GrantedPackage, GrantedPath, GrantedService, GrantedTree, GrantedUser,
+};
 use crate::rules::Verdict;
 
 impl PolicyGrants {
@@ -41,6 +43,15 @@ impl PolicyGrants {
             || matches!(self.list(Capability::Packages).decide(Asked::Text(name), || false), Verdict::Refused(_));
         let is_guarded = !self.everything && (privileged::package(name) || is_refused());
         if is_guarded { self.package(name).map(drop) } else { Ok(()) }
+    }
+
+    /// Checks whether the policy may configure a kernel module: its options, and whether it is loaded when the system starts, or
+    /// never.
+    ///
+    /// # Errors
+    /// The module is not granted.
+    pub fn kernel_module(&self, name: &str) -> Result<GrantedModule, Denied> {
+        self.plain(Capability::KernelModules, &name.replace('-', "_"), || false).map(GrantedModule)
     }
 
     /// Checks whether the policy may start, stop, enable and disable a service. `x` and `x.service` are the same.

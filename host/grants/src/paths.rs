@@ -4,7 +4,9 @@ use crate::denied::{Capability, Denied, literal_entry};
 use crate::pattern::{Asked, Pattern};
 use crate::policy::PolicyGrants;
 use crate::privileged::{self, Standing};
-use crate::proofs::{GrantedMode, GrantedName, GrantedPath, GrantedService, GrantedTree, ReadablePath};
+use crate::proofs::{
+    GrantedCommand, GrantedMode, GrantedModule, GrantedName, GrantedPath, GrantedService, GrantedTree, ReadablePath,
+};
 use crate::reach;
 use crate::rules::{Rule, Verdict};
 use crate::signs::literal_pattern;
@@ -249,6 +251,30 @@ impl PolicyGrants {
         self.account(Capability::CronUsers, user, standing).map(GrantedName)
     }
 
+    /// Checks whether wrun may manage a path of its own choice, with content of its own choice, as a part of what a granted
+    /// command is run for. The policy gets no right to other content.
+    ///
+    /// # Errors
+    /// A rule refuses the path.
+    pub fn part_of_command(&self, _command: &GrantedCommand, path: &str) -> Result<GrantedPath, Denied> {
+        self.own_part(path)
+    }
+
+    /// Checks the same for a file of settings of a granted kernel module.
+    ///
+    /// # Errors
+    /// A rule refuses the path.
+    pub fn part_of_kernel_module(&self, _module: &GrantedModule, path: &str) -> Result<GrantedPath, Denied> {
+        self.own_part(path)
+    }
+
+    fn own_part(&self, path: &str) -> Result<GrantedPath, Denied> {
+        match self.list(Capability::Paths).decide(self.as_path(path), || false) {
+            Verdict::Refused(_) if !self.everything => self.manage_path(path),
+            _ => Ok(GrantedPath(path.into())),
+        }
+    }
+
     /// Checks whether links that enable or mask a granted service may be created at this path. Allowed are the unit's own
     /// name in `/etc/systemd/system`, the same in a `.wants` or `.requires` directory there, and such a directory itself. A
     /// right to a service is the right to start it, not to define the programs that it starts. So the caller creates only
@@ -267,7 +293,9 @@ impl PolicyGrants {
 }
 
 fn is_unit_link(service: &GrantedService, path: &str) -> bool {
-    let unit = format!("{}.service", service.name());
+    // The name of a socket, timer or path says what it is.
+    let is_service = privileged::unit_stem(service.name()) == service.name();
+    let unit = if is_service { format!("{}.service", service.name()) } else { service.name().to_owned() };
     let is_group = |directory: &str| {
         let name = directory.strip_suffix(".wants").or_else(|| directory.strip_suffix(".requires"));
         name.is_some_and(|name| !name.is_empty())

@@ -55,6 +55,10 @@ named_proof!(
     GrantedGroup, name
 );
 named_proof!(
+    /// This kernel module may be configured. Its name has underscores in place of hyphens.
+    GrantedModule, name
+);
+named_proof!(
     /// This data bag, index, role, environment or variable may be read, or this user's crontab may be changed.
     GrantedName, name
 );

@@ -332,6 +332,28 @@ fn the_right_to_a_service_is_the_right_to_enable_it_and_nothing_else() {
 }
 
 #[test]
+fn the_right_to_a_socket_is_the_right_to_enable_it() {
+    let grants = policy("services = [\"web.socket\"]");
+    let link = |path: &str| grants.unit_link(&grants.service("web.socket").unwrap(), path);
+    assert!(link("/etc/systemd/system/sockets.target.wants/web.socket").is_ok());
+    for path in ["/etc/systemd/system/web.service", "/etc/systemd/system/sockets.target.wants/web.socket.service"] {
+        assert!(link(path).is_err(), "{path}");
+    }
+}
+
+/// The kernel takes `-` and `_` for the same.
+#[test]
+fn a_kernel_module_is_granted_by_either_of_its_names() {
+    let denial = denied_until_granted("paths = [\"/etc/modprobe.d/**\"]", |grants| grants.kernel_module("nf-x"));
+    assert_eq!(denial.line(), "kernel_modules = [\"nf_x\"]");
+    let grants = policy("kernel_modules = [\"nf-*\"]\ndeny_kernel_modules = [\"nf_secret\"]");
+    assert!(grants.kernel_module("nf_x").is_ok() && grants.kernel_module("nf-x").is_ok());
+    for name in ["nf-secret", "nf_secret", "other", "nf/x", "-r", ""] {
+        assert!(grants.kernel_module(name).is_err(), "{name}");
+    }
+}
+
+#[test]
 fn a_crontab_is_granted_by_its_user() {
     let denial = denied_until_granted("cron_users = [\"*\"]", |grants| grants.crontab("root", Standing::Ordinary));
     assert_eq!(denial.line(), "cron_users = [\"root\"]");

@@ -31,7 +31,7 @@ fn every_key_of_grants_can_be_asked_for() {
     let all = "paths = [\"/a\"]\nprivileged_paths = [\"/b\"]\nread_paths = [\"/c\"]\nsetuid = [\"/d\"]\n\
         packages = [\"e\"]\npackage_options = [\"-f\"]\npackage_environment = [\"G=h\"]\npackage_sources = [\"/i\"]\n\
         services = [\"j\"]\nusers = [\"k\"]\ngroups = [\"l\"]\ncron_users = [\"m\"]\n\
-        mounts = [\"n on /o type p (q)\"]\ncommands = [\"r\", { argv = [\"s\"], user = \"t\" }]\n\
+        mounts = [\"n on /o type p (q)\"]\nkernel_modules = [\"ab-c\"]\ncommands = [\"r\", { argv = [\"s\"], user = \"t\" }]\n\
         download_hosts = [\"https://u\"]\nwrite_attributes = [\"v\"]\nread_attributes = [\"w\"]\nfacts = [\"x\"]\n\
         data_bags = [\"y\"]\nsearch = [\"z\"]\nroles = [\"a\"]\nenvironments = [\"b\"]\nenvironment = [\"C\"]\n\
         clock = true\nrandom = true\nreboot = true\nlimits = { guest_seconds = 3.5 }\n";
@@ -42,7 +42,7 @@ fn every_key_of_grants_can_be_asked_for() {
         let grants = Grants::parse(&format!("[policy.web]\n{table}"), "grants.toml").unwrap();
         grants.policy("web", &[]).hold(&needs)
     };
-    assert_eq!(held(all).len(), 27);
+    assert_eq!(held(all).len(), 28);
     assert!(held(all).iter().all(|held| held.answer == NeedAnswer::Granted), "{:?}", held(all));
     assert!(held("").iter().all(|held| held.answer == NeedAnswer::Missing), "{:?}", held(""));
     // An artifact keeps them as JSON.
@@ -50,7 +50,7 @@ fn every_key_of_grants_can_be_asked_for() {
     assert_eq!(kept["commands"], json!(["r", { "argv": ["s"], "user": "t" }]));
     let read: Needs = serde_json::from_value(kept).unwrap();
     assert_eq!(read, needs);
-    assert_eq!(Grants::allow_all().policy("web", &[]).hold(&read).len(), 27);
+    assert_eq!(Grants::allow_all().policy("web", &[]).hold(&read).len(), 28);
 }
 
 #[test]

@@ -121,7 +121,7 @@ pub struct Launch {
     locale: &'static str,
     live: bool,
     login: bool,
-    placed: Option<(String, Vec<u8>)>,
+    placed: Vec<(String, Vec<u8>)>,
     /// More directories where a confined program may write. These writes are discarded.
     scratch: Vec<&'static str>,
     /// Its locks count as taken, if it is confined, and are not.
@@ -155,7 +155,7 @@ impl Launch {
             locale: "C",
             live: false,
             login: false,
-            placed: None,
+            placed: vec![],
             scratch: vec![],
             pretends_locks: false,
             lacks_network: false,
@@ -187,7 +187,7 @@ impl Launch {
             locale: "C.UTF-8",
             live: how.live,
             login: how.login,
-            placed: None,
+            placed: vec![],
             scratch: vec![],
             pretends_locks: false,
             lacks_network: false,
@@ -235,8 +235,9 @@ impl Launch {
 
     /// Adds a file that a confined command finds in [`PLACED`] and that no other process sees.
     #[must_use]
-    pub fn placed(self, name: &str, content: Vec<u8>) -> Self {
-        Self { placed: Some((name.into(), content)), ..self }
+    pub fn placed(mut self, name: &str, content: Vec<u8>) -> Self {
+        self.placed.push((name.into(), content));
+        self
     }
 
     /// Adds a directory below the root, such as `run`, where a confined program may write. The writes are discarded, as in

@@ -26,6 +26,7 @@ pub mod locks;
 pub mod mask;
 pub mod pace;
 pub mod process_search;
+pub mod random;
 pub mod remarks;
 pub mod root;
 pub mod systemd;

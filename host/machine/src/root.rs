@@ -31,6 +31,7 @@ mod place;
 mod replace;
 mod site;
 mod staging;
+mod swap_space;
 mod tree;
 mod user_entry;
 mod walk;
@@ -49,6 +50,7 @@ pub use pinned::Pinned;
 pub use replace::{ModeBits, NewFileAttributes, StagedFile};
 pub use site::GrantedSite;
 pub use site::Site;
+pub use swap_space::is_swap_space;
 pub use tree::UserNumbers;
 pub use user_entry::UserEntryChange;
 

@@ -340,6 +340,10 @@ impl Providers for MachineProviders {
         let Some(provider) = resources::provider(&wanted.declaration.kind) else { return };
         // An error here is not reported: planning the action will fail with the same error.
         let _ = self.look(wanted, |view| provider.survey(wanted, view));
+        if wanted.declaration.own.is_some() {
+            // No policy can declare another action of it.
+            return;
+        }
         let grants = Arc::clone(&self.settings.grants);
         grants.journal().looks_at_others(true);
         for action in provider.others().iter().copied().filter(|action| *action != wanted.action) {
@@ -389,7 +393,8 @@ impl Providers for MachineProviders {
         if wanted.why_run || self.settings.why_run {
             return Err(Raised::new(ErrorKind::DryRun, "a dry run changes nothing"));
         }
-        let _mask = wanted.declaration.umask.map(Mask::set);
+        // A mask of the policy's choice would let others write to what wrun has chosen.
+        let _mask = wanted.declaration.umask.filter(|_| wanted.declaration.own.is_none()).map(Mask::set);
         self.settings.grants.let_verify(None);
         self.parts.clear();
         let changes = self.carry_out(wanted, plan.0)?;

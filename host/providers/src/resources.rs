@@ -32,6 +32,7 @@ pub(crate) mod http_request;
 pub(crate) mod mount;
 pub(crate) mod nested;
 pub(crate) mod ohai;
+pub(crate) mod own_part;
 pub(crate) mod package;
 pub(crate) mod reboot;
 pub(crate) mod service;

@@ -189,6 +189,7 @@ pub(crate) fn declaration(policy: &str, guest: PolicyGuest, from: wit::Declarati
         umask: from.umask,
         detached: from.detached,
         guest_id: guest.guest_id(),
+        own: None,
     })
 }
 

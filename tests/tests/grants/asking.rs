@@ -73,11 +73,8 @@ fn all_that_an_action_needs_is_told_in_one_run() {
         (
             "swap_file '/srv/swap' do\n  size 1\n  persist true\n  swappiness 10\nend\n",
             &[
-                "commands dd if=/dev/zero of=/srv/swap bs=1048576 count=1",
-                "commands mkswap -f /srv/swap",
                 "commands swapon /srv/swap",
                 "commands sysctl -w vm.swappiness=10",
-                "paths /etc/fstab",
                 "paths /etc/sysctl.d",
                 "paths /etc/sysctl.d/99-chef-vm.swappiness.conf",
                 "paths /srv/swap",
@@ -92,13 +89,10 @@ fn all_that_an_action_needs_is_told_in_one_run() {
                 "commands gpg --import --batch --yes --no-default-keyring --keyring /etc/apt/keyrings/x.gpg \
                  /var/chef/cache/https___example_org_x_asc",
                 "download_hosts https://example.org",
-                "paths /etc/apt/apt.conf.d",
-                "paths /etc/apt/apt.conf.d/15update-stamp",
                 "paths /etc/apt/keyrings",
                 "paths /etc/apt/keyrings/x.gpg",
                 "paths /etc/apt/sources.list.d/x.list",
                 "paths /var/chef/cache/https___example_org_x_asc",
-                "paths /var/lib/apt/periodic",
             ],
         ),
         // It reads its ring to see whether the key is there.
@@ -117,14 +111,7 @@ fn all_that_an_action_needs_is_told_in_one_run() {
         ("sudo 'ops' do\n  users 'ann'\nend\n", &["paths /etc/sudoers.d", "paths /etc/sudoers.d/ops"]),
         (
             "kernel_module 'x' do\n  options ['a=1']\nend\n",
-            &[
-                "commands modprobe x",
-                "commands update-initramfs -u",
-                "paths /etc/modprobe.d/disable_x.conf",
-                "paths /etc/modprobe.d/options_x.conf",
-                "paths /etc/modules-load.d",
-                "paths /etc/modules-load.d/x.conf",
-            ],
+            &["commands modprobe x", "commands update-initramfs -u", "kernel_modules x"],
         ),
         // Users and groups with their numbers and homes.
         (

@@ -18,6 +18,7 @@ use resolve::objects::{ObjectKind, check_object, check_object_name, read_object}
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use text::nearest;
@@ -156,7 +157,7 @@ impl ObjectStore for LocalObjects<'_> {
         check_bag_name(name)?;
         let folder = self.folder(ObjectKind::Item)?.join(name);
         std::fs::create_dir(&folder).map_err(|source| match source.kind() {
-            std::io::ErrorKind::AlreadyExists => ObjectsError::BagExists { name: name.to_owned() },
+            io::ErrorKind::AlreadyExists => ObjectsError::BagExists { name: name.to_owned() },
             _ => ObjectsError::Write { path: folder.clone(), source },
         })
     }
@@ -225,21 +226,23 @@ impl ObjectStore for LocalObjects<'_> {
         let lock = FolderLock::take(&folder)?;
         let (_, files) = self.files(shelf)?;
         let there = files.get(name);
+        let path = there.cloned().unwrap_or_else(|| folder.join(format!("{name}.{JSON}")));
+        let shown = path.display().to_string();
+        if there.is_some() && *expected == Expected::Absent {
+            return Err(ObjectsError::exists(shelf, name, shown));
+        }
+        if is_ruby(&path) {
+            return Err(ObjectsError::InRuby { what, name: name.to_owned(), place: shown });
+        }
+        let place = lock.place(&path)?;
         let mut old = None;
-        if let Some(path) = there {
-            let place = path.display().to_string();
-            if *expected == Expected::Absent {
-                return Err(ObjectsError::exists(shelf, name, place));
-            }
-            if is_ruby(path) {
-                return Err(ObjectsError::InRuby { what, name: name.to_owned(), place });
-            }
-            let (text, version) = text(path)?;
+        if there.is_some() {
+            let read = place.read(MAX_FILE).and_then(|found| found.ok_or_else(|| io::ErrorKind::NotFound.into()));
+            let (text, version) = text_of(&path, read.map_err(|source| unread(&path, Path::new(""), source))?)?;
             // The author of the repository may have made a link to any file: a file that is not such an object is not
             // replaced.
-            let is_own = || plain_files::leads_inside(path, &folder);
-            if !is_own() && read_object(what, &place, Some(name), &text).is_err() {
-                return Err(ObjectsError::LeadsElsewhere { path: path.clone(), what });
+            if !place.is_inside && read_object(what, &shown, Some(name), &text).is_err() {
+                return Err(ObjectsError::LeadsElsewhere { path, what });
             }
             old = Some((text, version));
         }
@@ -252,9 +255,8 @@ impl ObjectStore for LocalObjects<'_> {
         if old.is_some_and(|(old, _)| old == new) {
             return Ok(false);
         }
-        let path = there.cloned().unwrap_or_else(|| folder.join(format!("{name}.{JSON}")));
         let mode = if what == ObjectKind::Item { ITEM_MODE } else { DOCUMENT_MODE };
-        lock.write(&path, &new, mode)?;
+        lock.write(&place, &path, &new, mode)?;
         Ok(true)
     }
 
@@ -312,10 +314,10 @@ fn text_of(path: &Path, bytes: Vec<u8>) -> Result<(String, String), ObjectsError
 }
 
 /// Returns the failure of reading a file, which may lead out of its folder.
-fn unread(path: &Path, folder: &Path, source: std::io::Error) -> ObjectsError {
+fn unread(path: &Path, folder: &Path, source: io::Error) -> ObjectsError {
     match source.kind() {
         _ if leads_out(&source) => ObjectsError::LeadsOut { path: path.to_owned(), folder: folder.to_owned() },
-        std::io::ErrorKind::FileTooLarge => ObjectsError::NotText { path: path.to_owned(), reason: source.to_string() },
+        io::ErrorKind::FileTooLarge => ObjectsError::NotText { path: path.to_owned(), reason: source.to_string() },
         _ => ObjectsError::Read { path: path.to_owned(), source: plain_files::explained(path, source) },
     }
 }

@@ -41,12 +41,7 @@ impl Row {
     }
 }
 
-const UPDATE_LISTS: [Row; 4] = [
-    row(Kind::Commands, "apt-get -q update"),
-    row(Kind::Paths, "/var/lib/apt/periodic"),
-    row(Kind::Paths, "/etc/apt/apt.conf.d"),
-    row(Kind::Paths, "/etc/apt/apt.conf.d/15update-stamp"),
-];
+const UPDATE_LISTS: [Row; 1] = [row(Kind::Commands, "apt-get -q update")];
 
 /// Types that update the package lists, in addition to their needs in [`TYPES`].
 const UPDATING_LISTS: [&str; 2] = ["apt_repository", "apt_update"];
@@ -117,12 +112,18 @@ const TYPES: &[(&str, &[Row])] = &[
     (
         "kernel_module",
         &[
-            row(Kind::Paths, "{load_dir=/etc/modules-load.d}").of(&["install"]),
-            row(Kind::Paths, "{load_dir=/etc/modules-load.d}/{@modname}.conf").of(&["install", "uninstall"]),
-            row(Kind::Paths, "{unload_dir=/etc/modprobe.d}/options_{@modname}.conf").of(&["install", "uninstall"]),
-            row(Kind::Paths, "{unload_dir=/etc/modprobe.d}/blacklist_{@modname}.conf").of(&["blacklist", "uninstall"]),
-            row(Kind::Paths, "{unload_dir=/etc/modprobe.d}/disable_{@modname}.conf")
-                .of(&["disable", "enable", "install"]),
+            row(Kind::KernelModules, "{@modname|underscores}").of(&[
+                "install",
+                "uninstall",
+                "blacklist",
+                "disable",
+                "enable",
+            ]),
+            row(Kind::Paths, "{load_dir}").of(&["install"]),
+            row(Kind::Paths, "{load_dir}/{@modname}.conf").of(&["install", "uninstall"]),
+            row(Kind::Paths, "{unload_dir}/options_{@modname}.conf").of(&["install", "uninstall"]),
+            row(Kind::Paths, "{unload_dir}/blacklist_{@modname}.conf").of(&["blacklist", "uninstall"]),
+            row(Kind::Paths, "{unload_dir}/disable_{@modname}.conf").of(&["disable", "enable", "install"]),
             row(Kind::Commands, "update-initramfs -u").of(&["install", "uninstall", "blacklist", "disable", "enable"]),
             row(Kind::Commands, "modprobe {@modname}").of(&["install", "load"]),
             row(Kind::Commands, "modprobe -r {@modname}").of(&["uninstall", "blacklist", "disable", "unload"]),
@@ -157,8 +158,10 @@ const TYPES: &[(&str, &[Row])] = &[
             row(Kind::ReadPaths, "{csr_file}"),
         ],
     ),
-    ("openssl_x509_crl", &OPENSSL),
-    ("openssl_x509_crl", &[row(Kind::ReadPaths, "{ca_cert_file}"), row(Kind::ReadPaths, "{ca_key_file}")]),
+    (
+        "openssl_x509_crl",
+        &[row(Kind::Paths, "{@path}"), row(Kind::ReadPaths, "{ca_cert_file}"), row(Kind::ReadPaths, "{ca_key_file}")],
+    ),
     ("openssl_x509_request", &OPENSSL),
     (
         "openssl_x509_request",
@@ -189,11 +192,7 @@ const TYPES: &[(&str, &[Row])] = &[
         &[
             row(Kind::Paths, "{@path}"),
             row(Kind::Commands, "swapoff {@path}").of(&["remove"]),
-            row(Kind::Commands, "fallocate -l {size|mebibytes} {@path}").of(&["create"]),
-            row(Kind::Commands, "dd if=/dev/zero of={@path} bs=1048576 count={size}").of(&["create"]),
-            row(Kind::Commands, "mkswap -f {@path}").of(&["create"]),
             row(Kind::Commands, "swapon {@path}").of(&["create"]),
-            row(Kind::Paths, "/etc/fstab").of(&["create"]).with("persist"),
             row(Kind::Commands, "sysctl -w vm.swappiness={swappiness}"),
             row(Kind::Commands, "sysctl -p").with("swappiness"),
             row(Kind::Paths, "/etc/sysctl.d").with("swappiness"),
@@ -370,6 +369,7 @@ fn changed(values: Vec<String>, change: &str) -> Vec<String> {
         "blanks" => vec![values.join(" ")],
         "listed" => vec![values.join(",")],
         "dots" => each(&|value| value.replace('/', ".")),
+        "underscores" => each(&|value| value.replace('-', "_")),
         "preference" => each(&|value| value.replace('.', "_").replace('*', "wildcard")),
         "literal" => values.into_iter().filter(|value| !value.contains('*')).collect(),
         "json" => each(&|value| format!("{}.json", value.trim_end_matches(".json"))),
@@ -389,7 +389,6 @@ fn changed(values: Vec<String>, change: &str) -> Vec<String> {
             let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
             format!("{}{stem}.key", value.strip_suffix(name).unwrap_or_default())
         }),
-        "mebibytes" => each(&|value| value.parse::<u64>().map_or_else(|_| String::new(), |it| (it << 20).to_string())),
         "server" => values.iter().filter_map(|value| super::needs::server(value)).collect(),
         _ => values,
     }

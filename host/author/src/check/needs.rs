@@ -59,6 +59,8 @@ pub enum Kind {
     CronUsers,
     /// Mounts, as grants write them.
     Mounts,
+    /// Kernel modules that are configured.
+    KernelModules,
     /// Starting the node again.
     Reboot,
     /// Command lines that are run as they are.
@@ -100,6 +102,7 @@ impl Kind {
             Self::Groups => "groups",
             Self::CronUsers => "cron_users",
             Self::Mounts => "mounts",
+            Self::KernelModules => "kernel_modules",
             Self::Reboot => "reboot",
             Self::Commands => "commands",
             Self::Scripts => "scripts",

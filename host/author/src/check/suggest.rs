@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use text::{toml_key, toml_string};
 
 /// Grants' keys and the kinds of needs that they are for.
-const KEYS: [(&str, Kind); 14] = [
+const KEYS: [(&str, Kind); 15] = [
     ("paths", Kind::Paths),
     ("read_paths", Kind::ReadPaths),
     ("packages", Kind::Packages),
@@ -17,6 +17,7 @@ const KEYS: [(&str, Kind); 14] = [
     ("groups", Kind::Groups),
     ("cron_users", Kind::CronUsers),
     ("mounts", Kind::Mounts),
+    ("kernel_modules", Kind::KernelModules),
     ("download_hosts", Kind::Hosts),
     ("data_bags", Kind::DataBags),
     ("search", Kind::Searches),

@@ -55,6 +55,8 @@ pub struct Declaration {
     pub detached: bool,
     /// The guest that declared it. The resource may use this guest's types.
     pub guest_id: GuestId,
+    /// What only a part of a composite type of the host does. `None` for all that a guest declares.
+    pub own: Option<OwnPart>,
 }
 
 impl Declaration {
@@ -67,6 +69,23 @@ impl Declaration {
     pub fn key(&self) -> String {
         format!("{}[{}]", self.kind, self.name)
     }
+}
+
+/// What a part of a composite type does that no guest can declare.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OwnPart {
+    /// The file is filled as an empty swap file.
+    SwapSpace {
+        /// The size in bytes.
+        size: u64,
+        /// The number of seconds after which filling it fails.
+        timeout: u64,
+    },
+    /// wrun has chosen the path, and the content if there is one. The right to a command covers it: the command does no more
+    /// than it would with any other content that wrun could choose.
+    OfCommand(Vec<String>),
+    /// The same. The right to the kernel module of this name covers it.
+    OfKernelModule(String),
 }
 
 /// The value of a property.

@@ -27,6 +27,8 @@ pub(super) enum Hint {
     BootMount,
     /// The path is relative, and no directory is defined that it could be relative to.
     NotAbsolute,
+    /// Filling a swap file took longer than its resource allows.
+    SwapTimeout,
 }
 
 impl Hint {
@@ -35,6 +37,7 @@ impl Hint {
             Self::BootMount => {
                 "/etc/fstab names it, or something below it: disable that mount first (`mount` with the action `:disable`)"
             }
+            Self::SwapTimeout => "filling the swap file took longer than the property `timeout` allows",
             Self::NotAbsolute => "a path begins with `/`: there is no directory that it could be relative to",
         }
     }

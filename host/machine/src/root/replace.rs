@@ -93,7 +93,7 @@ pub struct StagedFile {
     account: Account,
     disk: Disk,
     _open: [OpenFile; 2],
-    file: File,
+    pub(super) file: File,
     parent: Dir,
     name: String,
     target: String,
@@ -129,6 +129,7 @@ impl StagedFile {
     /// # Errors
     /// The kernel refuses the system call.
     pub fn take_secret_name(&mut self) -> Result<(), Fault> {
+        staging::remove_secret_leftovers(&self.parent, &self.target);
         let renamed = staging::secret_name(&self.target)
             .and_then(|name| self.parent.rename(&self.name, &self.parent, &name).map(|()| name));
         self.name = renamed.map_err(|error| Fault::new(errno(&error), FileCall::Rename, &self.path()))?;
@@ -290,8 +291,19 @@ impl StagedFile {
         looked_at(&self.account, bytes).map_err(|error| self.input_output(&error))
     }
 
+    /// Charges bytes that the file will take on the disk, without writing them.
+    pub(super) fn spend(&self, bytes: u64) -> Result<(), Fault> {
+        let spent = self.disk.write(&self.file, bytes).and_then(|()| self.account.check());
+        spent.map_err(|ended| self.refused(errno_of(&ended)))
+    }
+
+    /// Returns the fault of a call on the file.
+    pub(super) fn refused(&self, errno: Errno) -> Fault {
+        Fault::new(errno, FileCall::Open, &self.real)
+    }
+
     fn input_output(&self, error: &io::Error) -> Fault {
-        Fault::new(Errno::from_io_error(error).unwrap_or(Errno::IO), FileCall::Open, &self.real)
+        self.refused(Errno::from_io_error(error).unwrap_or(Errno::IO))
     }
 }
 

@@ -1,13 +1,14 @@
 //! Names of temporary files beside their targets, and removal of files that a killed process left under such names.
 //!
 //! A temporary file is locked while it is written. A killed process leaves its file without a lock, under a name that the
-//! next process for the same target tries first. So the next converge removes it. Files of other users are left alone.
+//! next process for the same target tries first. So the next converge removes it. Files of other users are left alone. A name
+//! that nobody can foresee is found by its form, when the next file for the target gets such a name.
 
 use super::{Entry, Kind, open};
+use crate::random::random_bytes;
 use cap_std::fs::{Dir, OpenOptions};
 use rustix::fs::{AtFlags, FlockOperation};
 use rustix::io::Errno;
-use rustix::rand::{GetRandomFlags, getrandom};
 use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,6 +19,15 @@ const SHARED_NAMES: u32 = 8;
 
 /// The number of attempts with names of this process. Other users' files may already have the first names.
 const OWN_NAMES: u32 = 64;
+
+/// The length of the part of a name that nobody can foresee, in hexadecimal digits.
+const SECRET_DIGITS: usize = 32;
+
+/// Stands for a digit in the form of a secret name. No name of a file has it.
+const NO_DIGIT: &str = "\0";
+
+/// Maximum number of names of a folder in which left-over files are looked for.
+const MAXIMUM_SEARCHED: usize = 20_000;
 
 /// Maximum length of a name in a file system, in bytes.
 const MAXIMUM_NAME: usize = 255;
@@ -60,12 +70,31 @@ pub(super) fn own_name(target: &str) -> String {
 
 /// Returns a name that nobody can foresee.
 pub(super) fn secret_name(target: &str) -> io::Result<String> {
-    let mut bytes = [0_u8; 16];
-    let count = rustix::io::retry_on_intr(|| getrandom(bytes.as_mut_slice(), GetRandomFlags::empty()))?;
-    if count < bytes.len() {
-        return Err(Errno::IO.into());
+    Ok(staged_name(target, &format!("{:032x}", u128::from_ne_bytes(random_bytes()?))))
+}
+
+/// Removes files for a target that killed processes left under names which nobody could foresee. As with all temporary files,
+/// only a regular file of this user goes, and none that a process has locked.
+pub(super) fn remove_secret_leftovers(parent: &Dir, target: &str) {
+    let form = staged_name(target, &NO_DIGIT.repeat(SECRET_DIGITS));
+    let Ok(entries) = parent.entries() else { return };
+    for entry in entries.take(MAXIMUM_SEARCHED).flatten() {
+        let name = entry.file_name();
+        if let Some(name) = name.to_str().filter(|name| has_form(name, &form)) {
+            remove_leftover(parent, name);
+        }
     }
-    Ok(staged_name(target, &format!("{:032x}", u128::from_ne_bytes(bytes))))
+}
+
+/// Tells whether a name is a secret one of a form, which has [`NO_DIGIT`] in place of each digit.
+fn has_form(name: &str, form: &str) -> bool {
+    let Some(at) = form.find(NO_DIGIT) else { return false };
+    let (before, after) = (form.get(..at), form.get(at + SECRET_DIGITS..));
+    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    name.len() == form.len()
+        && name.get(..at) == before
+        && name.get(at + SECRET_DIGITS..) == after
+        && name.get(at..at + SECRET_DIGITS).is_some_and(|digits| digits.bytes().all(is_digit))
 }
 
 /// Creates the file and locks it. Returns `None` if another user or process has the name.

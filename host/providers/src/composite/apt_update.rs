@@ -3,7 +3,7 @@
 use super::machine::Family;
 use super::{Composite, Machine, change, child, command_in_default_environment, in_real_runs};
 use crate::resources::asked;
-use contract::{Composition, Raised, Wanted};
+use contract::{Composition, Declaration, OwnPart, Raised, Wanted};
 use schema::types::apt_update::AptUpdateProperties;
 use serde_json::json;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -27,10 +27,10 @@ impl Composite for AptUpdate {
             return Ok(Composition::default());
         }
         let update = ["apt-get", "-q", "update"];
+        // The age of the lists is read only if the policy may fetch them.
+        machine.granted(&update)?;
         let sentence = match wanted.action {
             "periodic" => {
-                // The age of the lists is read only if the policy may fetch them.
-                machine.granted(&update)?;
                 if is_fresh(frequency, machine) && !machine.is_survey {
                     return Ok(Composition::default());
                 }
@@ -38,13 +38,16 @@ impl Composite for AptUpdate {
             }
             _ => "force update new lists of packages",
         };
-        let folder = |path| in_real_runs(child("directory", path, "create", [("recursive", json!(true))]));
+        let own = |part| {
+            in_real_runs(Declaration { own: Some(OwnPart::OfCommand(update.map(str::to_owned).into())), ..part })
+        };
+        let folder = |path| own(child("directory", path, "create", [("recursive", json!(true))]));
         let hook = format!("APT::Update::Post-Invoke-Success {{\"touch {STAMP} 2>/dev/null || true\";}};\n");
         let settings = format!("{SETTINGS}/15update-stamp");
         let made = vec![
             folder(STAMPS),
             folder(SETTINGS),
-            in_real_runs(child("file", &settings, "create_if_missing", [("content", json!(hook))])),
+            own(child("file", &settings, "create_if_missing", [("content", json!(hook))])),
             in_real_runs(command_in_default_environment("apt-get -q update", "run", &update)),
         ];
         Ok(change([sentence.to_owned()], made))

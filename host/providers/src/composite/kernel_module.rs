@@ -4,7 +4,7 @@ use super::machine::Family;
 use super::text::{one_line, plain_name};
 use super::{Composite, Machine, always, child, command, notifying, step};
 use crate::resources::asked;
-use contract::{Change, Child, Composition, Raised, Shared, Timing, Wanted};
+use contract::{Change, Child, Composition, Declaration, OwnPart, Raised, Shared, Timing, Wanted};
 use schema::types::kernel_module::KernelModuleProperties;
 use serde_json::json;
 
@@ -21,7 +21,7 @@ impl Composite for KernelModule {
         let KernelModuleProperties { load_dir, unload_dir, .. } = &properties;
         let loading = format!("{load_dir}/{name}.conf");
         let file = |prefix: &str| format!("{unload_dir}/{prefix}_{name}.conf");
-        let mut made = Made::default();
+        let mut made = Made::of(name);
         match wanted.action {
             "install" => {
                 made.remove(&file("disable"), true);
@@ -31,7 +31,8 @@ impl Composite for KernelModule {
                     made.write(&file("options"), &line, false);
                 }
                 made.load(name, machine)?;
-                made.children.push(always(child("directory", load_dir, "create", [("recursive", json!(true))])));
+                let folder = child("directory", load_dir, "create", [("recursive", json!(true))]);
+                made.children.push(always(made.own(load_dir, folder)));
                 made.write(&loading, &format!("{name}\n"), true);
             }
             "uninstall" => {
@@ -52,7 +53,7 @@ impl Composite for KernelModule {
             "load" => made.load(name, machine)?,
             _ => made.unload(name, machine)?,
         }
-        let Made { changes, children } = made;
+        let Made { changes, children, .. } = made;
         let mut shared = Vec::new();
         if !matches!(wanted.action, "load" | "unload") {
             let is_debian = machine.family() == Family::Debian;
@@ -64,23 +65,37 @@ impl Composite for KernelModule {
     }
 }
 
+/// The folders in which the right to a module covers its files.
+const FOLDERS: [&str; 2] = ["/etc/modules-load.d", "/etc/modprobe.d"];
+
 /// The sentences and children of an action so far.
-#[derive(Default)]
 struct Made {
+    module: String,
     changes: Vec<Change>,
     children: Vec<Child>,
 }
 
 impl Made {
+    fn of(module: &str) -> Self {
+        Self { module: module.to_owned(), changes: vec![], children: vec![] }
+    }
+
+    /// Returns a part in one of the usual folders, or such a folder, as one of the module. Elsewhere a part needs its path.
+    fn own(&self, folder: &str, part: Declaration) -> Declaration {
+        let is_usual = FOLDERS.contains(&folder);
+        Declaration { own: is_usual.then(|| OwnPart::OfKernelModule(self.module.clone())), ..part }
+    }
+
     fn write(&mut self, path: &str, text: &str, updates: bool) {
-        self.file(child("file", path, "create", [("content", json!(text))]), updates);
+        self.file(path, child("file", path, "create", [("content", json!(text))]), updates);
     }
 
     fn remove(&mut self, path: &str, updates: bool) {
-        self.file(child("file", path, "delete", []), updates);
+        self.file(path, child("file", path, "delete", []), updates);
     }
 
-    fn file(&mut self, file: contract::Declaration, updates: bool) {
+    fn file(&mut self, path: &str, file: Declaration, updates: bool) {
+        let file = self.own(path.rsplit_once('/').map_or("", |(folder, _)| folder), file);
         let receiver = format!("execute[{UPDATE}]");
         let file = if updates { notifying(file, Timing::Delayed, &receiver, "run") } else { file };
         self.children.push(always(file));

@@ -176,6 +176,15 @@ impl Machine<'_, '_> {
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
+    /// Returns the text of such a file as earlier resources of a dry run would leave it.
+    pub(super) fn present_text(&self, path: &'static str) -> Option<String> {
+        match self.view.foreseen_file(path) {
+            Some(ForeseenFile::There { content, .. }) => Some(String::from_utf8_lossy(&content).into_owned()),
+            Some(ForeseenFile::Absent) => None,
+            None => self.system_text(path),
+        }
+    }
+
     /// Returns the text of a symbolic link that every process of a machine may read, or `None` if nothing has the name.
     ///
     /// # Errors

@@ -4,8 +4,9 @@
 //! runs run the commands while the action is composed. Dry runs only check the grants. Keys and passwords go to a command
 //! through its environment and its input, where no other user of the machine sees them.
 //!
-//! Commands that read several files are shell lines, unlike those of other composites. The shell gives `openssl` each file as
-//! a pipe, so that no key is written to a disk for it. Every word of such a line is escaped.
+//! Calls that read several files sign something: their keys and texts differ each time, so that no grant for them would be
+//! both narrow and lasting. They need no grant. wrun chooses their words, and confines them: they read files that only they
+//! see, write nothing, and reach no network. What is signed with is a key that the policy may read.
 
 mod certificates;
 mod der;
@@ -20,7 +21,7 @@ use super::{Machine, child, with};
 use crate::resources::asked;
 use contract::{CommandLine, CommandTest, Composition, Declaration, ErrorKind, Raised, Wanted};
 use errors::FileCall;
-use machine::command::{Answer, require_success};
+use machine::command::{Answer, Launch, PLACED, require_success};
 use machine::root::Fault;
 use rustix::io::Errno;
 use schema::types::openssl::KeyFileProperties;
@@ -49,15 +50,6 @@ pub(super) enum Kind {
     Ec,
 }
 
-/// A word of a shell line.
-#[derive(Debug, Clone, Copy)]
-enum Word<'w> {
-    /// A word that is passed as it is.
-    Text(&'w str),
-    /// A file whose content is in the environment variable of this name.
-    File(&'static str),
-}
-
 /// Turns the error for an unknown text into a composition with an unknown result, for a dry run.
 fn known(composed: Result<Composition, Raised>) -> Result<Composition, Raised> {
     match composed {
@@ -83,32 +75,45 @@ fn opened_by(command: CommandTest, password: Option<&str>) -> CommandTest {
     CommandTest { environment: vec![(PASSWORD.to_owned(), password.unwrap_or_default().to_owned())], ..command }
 }
 
-/// Builds a command of `openssl` that reads files which exist only for it.
-fn with_files(words: &[Word<'_>], files: &[(&str, &str)]) -> CommandTest {
-    let word = |word: &Word<'_>| match word {
-        Word::Text(text) => escaped(text),
-        Word::File(name) => format!("<(printf '%s' \"${name}\")"),
-    };
-    let line = words.iter().map(word).collect::<Vec<_>>().join(" ");
-    let words = ["bash".to_owned(), "-c".to_owned(), format!("exec openssl {line}")];
-    let environment = files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
-    CommandTest { line: CommandLine::Arguments(words.into()), environment, ..CommandTest::text("") }
+/// The path of a file that exists only for one call, by the name of its content.
+fn private(name: &str) -> String {
+    format!("{PLACED}/{name}")
 }
 
-/// Returns a text escaped for a shell, as Ruby's `Shellwords` does it.
-fn escaped(text: &str) -> String {
-    if text.is_empty() {
-        return "''".to_owned();
+/// Builds a call of `openssl` that reads files which exist only for it; see [`private`].
+fn with_files(words: &[&str], files: &[(&str, &str)], password: Option<&str>) -> Launch {
+    let launch = Launch::program("openssl", words.iter().copied()).environment(PASSWORD, password.unwrap_or_default());
+    files.iter().fold(launch, |launch, (name, text)| launch.placed(name, text.as_bytes().to_vec())).shown_as_words()
+}
+
+/// Returns the bytes that a call of wrun's own prints. It runs confined, in a dry run too. A survey or a question returns a
+/// placeholder.
+///
+/// # Errors
+/// The call fails; or it cannot be confined, which in a dry run is [`ErrorKind::Unknown`].
+fn computed(machine: &mut Machine<'_, '_>, launch: &Launch) -> Result<Vec<u8>, Raised> {
+    if machine.is_survey || machine.is_question {
+        return Ok(NOT_MADE.into());
     }
-    let mut word = String::with_capacity(text.len());
-    for sign in text.chars() {
-        match sign {
-            '\n' => word.push_str("'\n'"),
-            plain if plain.is_ascii_alphanumeric() || "_-.,:+/@".contains(plain) => word.push(plain),
-            other => word.extend(['\\', other]),
+    match machine.view.ask(launch) {
+        Answer::Ended(mut outcome) => {
+            let output = std::mem::take(&mut outcome.output);
+            require_success(launch, &outcome, &[0])?;
+            Ok(output)
+        }
+        Answer::Unknown(why) if machine.view.why_run => Err(Raised::new(ErrorKind::Unknown, why)),
+        Answer::Unknown(why) => {
+            Err(Raised::new(ErrorKind::Failed, format!("{} cannot be run confined: {why}", launch.shown())))
         }
     }
-    word
+}
+
+/// Returns the text that a call of wrun's own prints. A dry run returns a placeholder.
+fn computed_text(machine: &mut Machine<'_, '_>, launch: &Launch) -> Result<String, Raised> {
+    if machine.view.why_run {
+        return Ok(NOT_MADE.to_owned());
+    }
+    computed(machine, launch).map(|output| String::from_utf8_lossy(&output).into_owned())
 }
 
 /// Returns the bytes that a command prints. A dry run runs it too. A survey or a question only checks its grant and returns a
@@ -216,32 +221,4 @@ fn secret(file: Declaration) -> Declaration {
 fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     i64::try_from(since).unwrap_or(i64::MAX)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_word_means_itself_to_a_shell() {
-        let check = |text, expected| assert_eq!(escaped(text), expected, "{text:?}");
-        check("", "''");
-        check("env:WRUN_PASSWORD", "env:WRUN_PASSWORD");
-        check("/C=DE/CN=a b", "/C\\=DE/CN\\=a\\ b");
-        check("$(id);'\"`<(x)", "\\$\\(id\\)\\;\\'\\\"\\`\\<\\(x\\)");
-        check("a\nb", "a'\n'b");
-        check("ä*", "\\ä\\*");
-    }
-
-    #[test]
-    fn a_file_is_named_by_its_variable_and_its_text_is_in_no_word() {
-        let words = [Word::Text("req"), Word::Text("<(id)"), Word::File("WRUN_KEY")];
-        let CommandTest { line, environment, .. } = with_files(&words, &[("WRUN_KEY", "SECRET")]);
-        let line = match line {
-            CommandLine::Arguments(words) => words,
-            CommandLine::Text(line) => panic!("{line}"),
-        };
-        assert_eq!(line, ["bash", "-c", "exec openssl req \\<\\(id\\) <(printf '%s' \"$WRUN_KEY\")"]);
-        assert_eq!(environment, [("WRUN_KEY".to_owned(), "SECRET".to_owned())]);
-    }
 }

@@ -1,9 +1,13 @@
 //! `swap_file`: a swap file of the kernel.
+//!
+//! wrun makes and fills the file itself, through its own handle. Rights to commands that do it (`dd of=PATH`, `mkswap PATH`)
+//! would reach further: the policy could lay a link at the path and run the same words with `execute`.
 
 use super::text::{absolute_path, one_word};
-use super::{Composite, Machine, always, change, child, command, invalid, step, with};
+use super::{Composite, Machine, always, change, child, command, invalid, step};
+use crate::private_copy::own_number;
 use crate::resources::asked;
-use contract::{Composition, Raised, Wanted};
+use contract::{Composition, Declaration, OwnPart, Raised, Wanted};
 use schema::types::swap_file::SwapFileProperties;
 use serde_json::json;
 
@@ -20,6 +24,10 @@ impl Composite for SwapFile {
     fn compose(&self, wanted: &Wanted<'_>, machine: &mut Machine<'_, '_>) -> Result<Composition, Raised> {
         let properties: SwapFileProperties = asked::properties(wanted)?;
         let path = one_word("path", absolute_path("path", &properties.path)?)?;
+        // In the table of file systems it would begin the number of a sign.
+        if path.contains('\\') {
+            return Err(invalid(format!("path {path:?} has a backslash")));
+        }
         // The list of active swap files is read only if the policy may change this one.
         let change_it = if wanted.action == "remove" { "swapoff" } else { "swapon" };
         machine.granted(&[change_it, path])?;
@@ -46,34 +54,29 @@ impl Composite for SwapFile {
             let Some(size) = properties.size.filter(|size| *size > 0) else {
                 return Err(invalid("size is a required property: a number of megabytes"));
             };
-            // The choice of the command reveals the file system, so the grant is checked first.
+            let size = size.checked_mul(MEBIBYTE).ok_or_else(|| invalid(format!("no file has {size} megabytes")))?;
             machine.managed(path)?;
             machine.fixed(path)?;
-            let fill = filling(path, size, machine);
-            let fill: Vec<&str> = fill.iter().map(String::as_str).collect();
             sentences.extend([
                 format!("create empty swapfile at {path}"),
                 format!("set permissions on {path} to 600"),
                 format!("make {path} swappable"),
                 format!("enable swap for {path}"),
             ]);
-            parts.extend([
-                // wrun creates the file, so that the command fills an existing one.
-                step(child("file", path, "create", [("mode", json!("0600"))])),
-                step(with(command("fill", "run", &fill), "timeout", json!(properties.timeout))),
-                step(command("mkswap", "run", &["mkswap", "-f", path])),
-            ]);
+            parts.push(step(swap_space(path, size, properties.timeout)));
             if machine.has_own_kernel() || machine.is_survey {
                 parts.push(step(command("swapon", "run", &["swapon", path])));
             }
             if properties.persist {
                 let line = format!("{path} swap swap defaults 0 0");
-                machine.managed(TABLE)?;
-                let table = machine.readable_text(TABLE)?.unwrap_or_default();
+                let table = machine.present_text(TABLE).unwrap_or_default();
                 if !table.lines().any(|one| one.trim() == line) {
                     let end = if table.is_empty() || table.ends_with('\n') { "" } else { "\n" };
                     let content = format!("{table}{end}{line}\n");
-                    parts.push(step(child("file", TABLE, "create", [("content", json!(content))])));
+                    // The right to use the file is the right to use it at the next start.
+                    let own = Some(OwnPart::OfCommand(vec!["swapon".to_owned(), path.to_owned()]));
+                    let file = child("file", TABLE, "create", [("content", json!(content))]);
+                    parts.push(step(Declaration { own, ..file }));
                 }
             }
         }
@@ -84,21 +87,8 @@ impl Composite for SwapFile {
     }
 }
 
-/// Returns the command that fills the file: a fast one if the file system supports it.
-fn filling(path: &str, size: u64, machine: &mut Machine<'_, '_>) -> Vec<String> {
-    let folder = path.rsplit_once('/').map_or("/", |(folder, _)| if folder.is_empty() { "/" } else { folder });
-    let is_fast = !machine.is_container()
-        && machine.has_program("fallocate")
-        && machine
-            .printed("df", &["-PT", "--", folder])
-            .and_then(|table| {
-                table.lines().nth(1)?.split_whitespace().nth(1).map(|kind| ["xfs", "ext4"].contains(&kind))
-            })
-            .unwrap_or(false);
-    let words: &[&str] = if is_fast {
-        &["fallocate", "-l", &size.saturating_mul(MEBIBYTE).to_string(), path]
-    } else {
-        &["dd", "if=/dev/zero", &format!("of={path}"), &format!("bs={MEBIBYTE}"), &format!("count={size}")]
-    };
-    words.iter().map(|word| (*word).to_owned()).collect()
+/// Returns the part that makes the file and fills it.
+fn swap_space(path: &str, size: u64, timeout: u64) -> Declaration {
+    let properties = [("owner", json!(own_number())), ("mode", json!("0600")), ("backup", json!(false))];
+    Declaration { own: Some(OwnPart::SwapSpace { size, timeout }), ..child("file", path, "create", properties) }
 }

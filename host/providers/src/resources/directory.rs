@@ -2,11 +2,12 @@
 
 use super::asked;
 use super::file_content::{Access, access_step, assumption};
+use super::own_part;
 use crate::foreseen::Outcomes;
 use crate::found::{Found, FoundPath, Still, Thing, taken};
 use crate::operation::Operation;
 use crate::plan::{Plan, Provider, Step, View, Writer};
-use contract::{Certainty, Change, ErrorKind, FileCall, Raised, Wanted};
+use contract::{Certainty, Change, ErrorKind, FileCall, OwnPart, Raised, Wanted};
 use grants::{GrantedPath, GrantedTree};
 use machine::denied::denied;
 use machine::guest::{ForeseenFile, Planned, PlannedAccess};
@@ -49,6 +50,8 @@ pub(super) struct DirectoryWish<'a> {
     pub(super) access: Access<'a>,
     /// The resource as `type[name]`, for messages.
     pub(super) key: String,
+    /// What wrun alone declares.
+    pub(super) own: Option<OwnPart>,
 }
 
 impl<'a> DirectoryWish<'a> {
@@ -60,7 +63,16 @@ impl<'a> DirectoryWish<'a> {
             recursive: *recursive,
             access: Access::of(owner.as_ref(), group.as_ref(), *mode),
             key: wanted.declaration.key(),
+            own: wanted.declaration.own.clone(),
         }
+    }
+
+    /// Returns the right to the directory, by its real path.
+    ///
+    /// # Errors
+    /// The path is not granted.
+    fn granted(&self, view: &View<'_>, real: &str) -> Result<GrantedPath, Raised> {
+        own_part::manage(self.own.as_ref(), view.grants, self.path, real).map_err(denied)
     }
 }
 
@@ -102,7 +114,7 @@ pub(super) fn is_denial(raised: &Raised) -> bool {
 
 fn planned_create(wish: &DirectoryWish<'_>, view: &mut View<'_>, made: &mut HashSet<String>) -> Result<Plan, Raised> {
     let mut plan = Plan::up_to_date();
-    let may = |view: &View<'_>| view.grants.manage_path(&view.root.asked_about(wish.path)).map(drop).map_err(denied);
+    let may = |view: &View<'_>| wish.granted(view, &view.root.asked_about(wish.path)).map(drop);
     let numbers = wish.access.numbers(may, view, &mut plan)?;
     let gone = gone(wish, view);
     if gone.is_none()
@@ -114,7 +126,9 @@ fn planned_create(wish: &DirectoryWish<'_>, view: &mut View<'_>, made: &mut Hash
         }
         return Ok(plan);
     }
-    let future_place = view.future_place(wish.path, |grants, real| grants.manage_path(real).map(drop))?;
+    let future_place = view.future_place(wish.path, |grants, real| {
+        own_part::manage(wish.own.as_ref(), grants, wish.path, real).map(drop)
+    })?;
     let mut paths = gone.clone().map_or_else(|| future_place.real_paths(), |real| vec![real]);
     if !wish.recursive {
         // Missing parents are created only if the resource says so, and they need their own grants.
@@ -123,13 +137,14 @@ fn planned_create(wish: &DirectoryWish<'_>, view: &mut View<'_>, made: &mut Hash
     paths.retain(|real| !made.contains(real));
     // The last directory is checked first: a denial names the declared path, and does not reveal which of its parents are
     // missing.
-    let granted = paths.iter().rev().map(|real| view.grants.manage_path(real).map_err(denied));
+    let granted = paths.iter().rev().map(|real| wish.granted(view, real));
     let mut granted = granted.collect::<Result<Vec<GrantedPath>, Raised>>()?;
     granted.reverse();
+    let may_real = |real: &str| wish.granted(view, real).map(drop);
     // An existing entry that leads to nothing is a dangling link. No directory is created in its place or behind it.
     if gone.is_none()
-        && let Some(place) = view.managed_place(wish.path)?
-        && view.managed_entry(wish.path, &place)?.is_some()
+        && let Some(place) = view.told(wish.path, view.root.locate(wish.path), may_real)?
+        && view.told(wish.path, place.entry(), may_real)?.is_some()
     {
         return Err(Fault::new(Errno::EXIST, FileCall::MakeDirectory, wish.path).into());
     }
@@ -217,21 +232,21 @@ fn gone(wish: &DirectoryWish<'_>, view: &View<'_>) -> Option<String> {
     }
     let real = view.root.locate(wish.path).ok()?.real().to_owned();
     let is_gone = view.foreseen_file(&real) == Some(ForeseenFile::Absent);
-    (is_gone && view.grants.manage_path(&real).is_ok()).then_some(real)
+    (is_gone && wish.granted(view, &real).is_ok()).then_some(real)
 }
 
 /// Returns the existing directory, with links followed as in Chef.
 fn existing(wish: &DirectoryWish<'_>, view: &View<'_>) -> Result<Option<(GrantedPath, Entry)>, Raised> {
-    let Some(mut place) = view.managed_place(wish.path)? else { return Ok(None) };
-    let Some(mut entry) = view.managed_entry(wish.path, &place)? else { return Ok(None) };
+    let may = |real: &str| wish.granted(view, real).map(drop);
+    let Some(mut place) = view.told(wish.path, view.root.locate(wish.path), may)? else { return Ok(None) };
+    let Some(mut entry) = view.told(wish.path, place.entry(), may)? else { return Ok(None) };
     if entry.kind == Kind::Link {
-        let may = |real: &str| view.grants.manage_path(real).map(drop).map_err(denied);
         let target = view.told(wish.path, view.root.locate_target(wish.path), may)?;
         let Some(target) = target else { return Ok(None) };
         let Some(found) = view.told(wish.path, target.entry(), may)? else { return Ok(None) };
         (place, entry) = (target, found);
     }
-    let granted = view.grants.manage_path(place.real()).map_err(denied)?;
+    let granted = wish.granted(view, place.real())?;
     if entry.kind == Kind::Directory {
         return Ok(Some((granted, entry)));
     }

@@ -3,8 +3,9 @@
 use super::asked;
 use super::file_content::{self, Content, Current, Source};
 use crate::plan::{Plan, Provider, View};
-use contract::{Raised, Wanted};
+use contract::{OwnPart, Raised, Wanted};
 use std::borrow::Cow;
+use std::time::Duration;
 
 /// The provider of `file`: its content is a property.
 pub(crate) struct File;
@@ -34,6 +35,9 @@ impl Source for File {
         _current: &mut Current,
         _view: &mut View<'_>,
     ) -> Result<Option<Content<'w>>, Raised> {
+        if let Some(OwnPart::SwapSpace { size, timeout }) = wanted.declaration.own {
+            return Ok(Some(Content::SwapSpace { size, timeout: Duration::from_secs(timeout) }));
+        }
         Ok(asked::content(wanted, "content")?.map(|bytes| Content::Bytes(Cow::Borrowed(bytes))))
     }
 }

@@ -12,6 +12,7 @@ mod call;
 mod operation;
 mod plain;
 mod refs;
+mod settings_text;
 mod user_settings;
 
 pub(crate) use operation::{CheckOut, CloneRepository, Fetch, RemoveRepository, SetRemote, UpdateSubmodules};

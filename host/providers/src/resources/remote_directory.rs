@@ -130,6 +130,7 @@ impl Folder<'_> {
                 recursive: true,
                 access: wish.access,
                 key: format!("directory[{parent}]"),
+                own: None,
             };
             let inner = directory::plan_create(&below, view, made)?;
             if !inner.steps.is_empty() {

@@ -229,9 +229,11 @@ impl Task {
             self.assume("Unable to determine priority of service, assuming service would have been correctly installed earlier in the run.");
         }
         let (name, granted) = (self.name.clone(), self.granted.clone());
+        if unit.is_some() {
+            require_together(&name, enable, view)?;
+        }
         let operation = match (self.bus.clone(), unit) {
             (Some(bus), Some(_)) => {
-                require_together(&name, enable, view)?;
                 Operation::EnableService(EnableService { bus, name, found: standing, granted, enable })
             }
             (_, unit) => {

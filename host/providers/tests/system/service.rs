@@ -276,12 +276,41 @@ fn a_right_to_a_service_is_no_right_to_commands_or_other_units() {
     // A unit that wants others enabled along with it, and names that are theirs.
     let unit = "[Install]\nWantedBy=multi-user.target\nAlso=only-unit.service\nAlias=cron.service\n";
     ticker.0.root.write("/lib/systemd/system/web.service", unit).unwrap();
+    let error = ticker.0.act("service", "web", "enable", json!({})).unwrap_err();
+    assert!(error.class() == "Wrun::Denied" && error.message.contains("only-unit"), "{error:?}");
+    ticker.0.root.write("/lib/systemd/system/web.service", unit.replace("Also=only-unit.service\n", "")).unwrap();
     assert_eq!(ticker.0.act("service", "web", "enable", json!({})).unwrap(), ["enable service service[web]"]);
     assert!(ticker.0.root.exists("/etc/systemd/system/multi-user.target.wants/web.service"));
-    assert!(!ticker.0.root.exists("/etc/systemd/system/multi-user.target.wants/only-unit.service"));
     assert!(!ticker.0.root.exists("/etc/systemd/system/cron.service"));
     ticker.check("start", json!({}), &["start service service[ticker]"]);
     ticker.check("stop", json!({}), &["stop service service[ticker]"]);
+}
+
+/// Without a running systemd, wrun makes the links that `systemctl enable` would make.
+#[test]
+fn attack_units_that_are_enabled_together_are_asked_for_without_systemd() {
+    let mut node = Node::granting("services = [\"web*\"]\ndeny_services = [\"db-main\"]\n");
+    let wants = |name: &str| format!("/etc/systemd/system/multi-user.target.wants/{name}");
+    for (name, more) in [
+        ("web", "Also=web-b.socket\n"),
+        ("web-c", "Also=web.service\n"),
+        ("web-far", "Also=web-middle\n"),
+        ("web-middle", "Also=db-main\n"),
+        ("db-main", ""),
+    ] {
+        let text = format!("[Install]\nWantedBy=multi-user.target\n{more}");
+        node.root.write(format!("/lib/systemd/system/{name}.service"), text).unwrap();
+    }
+    let socket = "[Install]\nWantedBy=multi-user.target\nAlso=web-c.service\n";
+    node.root.write("/lib/systemd/system/web-b.socket", socket).unwrap();
+    let all = ["web.service", "web-b.socket", "web-c.service"];
+    node.act("service", "web", "enable", json!({})).unwrap();
+    assert!(all.iter().all(|name| node.root.exists(wants(name))));
+    node.act("service", "web", "disable", json!({})).unwrap();
+    assert!(!all.iter().any(|name| node.root.exists(wants(name))));
+    let error = node.act("service", "web-far", "enable", json!({})).unwrap_err();
+    assert!(error.class() == "Wrun::Denied" && error.message.contains("db-main"), "{error:?}");
+    assert!(!node.root.exists(wants("web-far.service")));
 }
 
 #[test]

@@ -1,8 +1,14 @@
 //! Types whose actions are made of other resources: which ones, and what they say.
 
-use crate::support::Bench;
-use contract::{ChildRow, Composition, Declaration, Property, Providers as _, Purpose, Raised, Test, Wanted};
+use crate::support::{Bench, run};
+use contract::{
+    Account, AccountLimits, ChildRow, Composition, Declaration, Meters, Property, Providers as _, Purpose, Raised,
+    Test, Wanted,
+};
+use providers::{MachineProviders, Settings};
 use serde_json::{Value, json};
+use std::os::unix::fs::MetadataExt as _;
+use std::sync::Arc;
 
 /// The children of an action, in an empty root, whose kernel is another machine's.
 fn composition(kind: &str, name: &str, action: &str, properties: Value) -> Result<Composition, Raised> {
@@ -193,6 +199,83 @@ fn lists_of_packages_are_fetched_by_apt() {
     assert!(children("apt_update", "", "periodic", json!({ "frequency": "soon" })).is_err());
 }
 
+/// Composes an action with the grants of a bench, and carries its files and directories out.
+fn files_of(bench: &Bench, kind: &str, name: &str, action: &str, properties: Value) -> Result<(), Raised> {
+    let declaration = bench.declaration(kind, name, properties);
+    let mut providers = bench.providers(false);
+    let wanted = Wanted { resource: 0, declaration: &declaration, action, resolved: vec![], why_run: false };
+    let made = providers.compose(&wanted, Purpose::Action)?;
+    for child in made.children.into_iter().map(|child| child.declaration).filter(|child| child.kind != "execute") {
+        // The mask of the composite's resource is that of its parts.
+        let child = Declaration { umask: Some(0), ..child };
+        run(&mut providers, &child, &child.actions[0], false)?;
+    }
+    Ok(())
+}
+
+#[track_caller]
+fn check_denied(outcome: Result<impl std::fmt::Debug, Raised>, part: &str) {
+    let raised = outcome.unwrap_err();
+    assert!(raised.class() == "Wrun::Denied" && raised.message.contains(part), "{raised:?}");
+}
+
+/// apt's settings name commands, which `apt-get update` runs as root.
+#[test]
+fn attack_the_right_to_update_lists_is_no_right_to_settings_of_apt() {
+    let (settings, update) = ("/etc/apt/apt.conf.d/15update-stamp", "commands = [\"apt-get -q update\"]\n");
+    let bench = Bench::new(update);
+    for folder in ["etc/apt", "var/lib/apt"] {
+        std::fs::create_dir_all(bench.path(folder)).unwrap();
+    }
+    files_of(&bench, "apt_update", "", "update", json!({})).unwrap();
+    assert!(bench.read(settings).starts_with("APT::Update::Post-Invoke-Success {\"touch /var/lib/apt/periodic/"));
+    let mode = |path: &str| std::fs::metadata(bench.path(path)).unwrap().mode() & 0o7777;
+    assert_eq!((mode(settings), mode("var/lib/apt/periodic")), (0o644, 0o755));
+    for (kind, action) in [("file", "create"), ("file", "delete"), ("file", "touch"), ("directory", "create")] {
+        let path = if kind == "file" { settings } else { "/etc/apt/apt.conf.d" };
+        check_denied(bench.run(kind, path, action, json!({})), path);
+    }
+    check_denied(files_of(&Bench::new(""), "apt_update", "", "update", json!({})), "apt-get -q update");
+    let refusing = Bench::new(&format!("{update}deny_paths = [\"/etc/apt/apt.conf.d/*\"]\n"));
+    for folder in ["etc/apt", "var/lib/apt"] {
+        std::fs::create_dir_all(refusing.path(folder)).unwrap();
+    }
+    check_denied(files_of(&refusing, "apt_update", "", "update", json!({})), settings);
+    // Behind a link lies something else.
+    std::fs::remove_dir_all(bench.path("etc/apt/apt.conf.d")).unwrap();
+    std::fs::create_dir(bench.path("etc/other")).unwrap();
+    std::os::unix::fs::symlink("/etc/other", bench.path("etc/apt/apt.conf.d")).unwrap();
+    check_denied(files_of(&bench, "apt_update", "", "update", json!({})), "/etc/");
+    assert_eq!(std::fs::read_dir(bench.path("etc/other")).unwrap().count(), 0);
+}
+
+/// Settings of `modprobe` name commands too.
+#[test]
+fn attack_the_right_to_a_kernel_module_is_no_right_to_other_settings_of_it() {
+    let bench = Bench::new("kernel_modules = [\"nf-x\"]\ncommands = [\"modprobe nf_x\", \"modprobe -r nf_x\"]\n");
+    std::fs::create_dir_all(bench.path("etc/modprobe.d")).unwrap();
+    let act = |action: &str, properties: Value| files_of(&bench, "kernel_module", "nf_x", action, properties);
+    act("install", json!({ "options": ["a=1"] })).unwrap();
+    assert_eq!(bench.read("etc/modprobe.d/options_nf_x.conf"), "options nf_x a=1\n");
+    assert_eq!(bench.read("etc/modules-load.d/nf_x.conf"), "nf_x\n");
+    act("blacklist", json!({})).unwrap();
+    act("disable", json!({})).unwrap();
+    assert_eq!(bench.read("etc/modprobe.d/disable_nf_x.conf"), "install nf_x /bin/false");
+    act("uninstall", json!({})).unwrap();
+    act("enable", json!({})).unwrap();
+    assert_eq!(std::fs::read_dir(bench.path("etc/modprobe.d")).unwrap().count(), 0);
+    let evil = json!({ "content": "install nf_x touch /etc/owned" });
+    check_denied(bench.run("file", "/etc/modprobe.d/disable_nf_x.conf", "create", evil), "disable_nf_x.conf");
+    check_denied(files_of(&bench, "kernel_module", "other", "enable", json!({})), "kernel module `other`");
+    check_denied(act("enable", json!({ "unload_dir": "/etc/elsewhere" })), "/etc/elsewhere/disable_nf_x.conf");
+    // The rights to the paths were enough before.
+    let paths = Bench::new("paths = [\"/etc/modprobe.d/disable_x.conf\"]\n");
+    std::fs::create_dir_all(paths.path("etc/modprobe.d")).unwrap();
+    std::fs::write(paths.path("etc/modprobe.d/disable_x.conf"), "").unwrap();
+    files_of(&paths, "kernel_module", "x", "enable", json!({})).unwrap();
+    assert_eq!(std::fs::read_dir(paths.path("etc/modprobe.d")).unwrap().count(), 0);
+}
+
 #[test]
 fn a_place_of_apts_is_a_line_and_keys_in_a_ring() {
     let list = "file[/etc/apt/sources.list.d/thing.list] create";
@@ -317,7 +400,7 @@ fn a_swap_file_is_made_by_steps_of_the_action_itself() {
     let rows: Vec<_> = made.children.iter().map(|child| (child.declaration.key(), child.row)).collect();
     let never = |key: &str| (key.to_owned(), ChildRow::Never);
     let sysctl = ("sysctl[vm.swappiness]".to_owned(), ChildRow::Always);
-    let steps = ["file[/swap]", "execute[fill]", "execute[mkswap]", "execute[swapon]", "file[/etc/fstab]"];
+    let steps = ["file[/swap]", "execute[swapon]", "file[/etc/fstab]"];
     assert_eq!(rows, Vec::from_iter(steps.map(never).into_iter().chain([sysctl])));
     for (name, properties) in [("swap", json!({ "size": 1 })), ("/a b", json!({ "size": 1 })), ("/swap", json!({}))] {
         assert!(composition("swap_file", name, "create", properties).is_err(), "{name}");
@@ -330,6 +413,68 @@ fn a_host_that_is_asked_for_its_key_is_no_option() {
     for host in ["-f/etc/shadow", "-D", "a b", ""] {
         let made = composition("ssh_known_hosts_entry", "x", "create", json!({ "host": host }));
         assert!(made.is_err_and(|raised| raised.class().contains("Validation")), "{host}");
+    }
+}
+
+/// Rights to `dd of=/srv/swap` and `mkswap /srv/swap` would reach every file, by a link at that path.
+#[test]
+fn attack_a_swap_file_needs_no_command_that_writes_where_a_link_leads() {
+    let bench = Bench::new("paths = [\"/srv/swap\"]\ncommands = [\"swapon /srv/swap\"]\n");
+    std::fs::create_dir_all(bench.path("srv")).unwrap();
+    std::fs::write(bench.path("etc/shadow"), "kept").unwrap();
+    let declaration = bench.declaration("swap_file", "/srv/swap", json!({ "size": 1 }));
+    let mut providers = bench.providers(false);
+    let wanted = |action, why_run| Wanted { resource: 0, declaration: &declaration, action, resolved: vec![], why_run };
+    let everything = providers.compose(&wanted("create", false), Purpose::Survey).unwrap();
+    let commands = everything.children.iter().filter(|child| child.declaration.kind == "execute");
+    assert_eq!(commands.map(|child| child.declaration.name.as_str()).collect::<Vec<_>>(), ["swapon"]);
+    let made = providers.compose(&wanted("create", false), Purpose::Action).unwrap();
+    let file = &made.children[0].declaration;
+    std::os::unix::fs::symlink("/etc/shadow", bench.path("srv/swap")).unwrap();
+    run(&mut providers, file, "create", false).unwrap_err();
+    assert_eq!(bench.read("etc/shadow"), "kept");
+    std::fs::remove_file(bench.path("srv/swap")).unwrap();
+    run(&mut providers, file, "create", false).unwrap();
+    let content = std::fs::read(bench.path("srv/swap")).unwrap();
+    assert_eq!(content.len(), 1 << 20);
+    assert!(content[..1 << 17].windows(10).any(|bytes| bytes == b"SWAPSPACE2"), "it has the header of a swap file");
+    let about = std::fs::metadata(bench.path("srv/swap")).unwrap();
+    assert_eq!(about.mode() & 0o7777, 0o600);
+    assert_eq!(about.blocks(), 2048, "it has no holes");
+    assert!(!run(&mut providers, file, "create", false).unwrap().updated);
+    // Its line in the table is a part of the right to use the file, and no right to other lines.
+    let declaration = bench.declaration("swap_file", "/srv/swap", json!({ "size": 1, "persist": true }));
+    std::fs::remove_file(bench.path("srv/swap")).unwrap();
+    std::fs::write(bench.path("etc/fstab"), "tmpfs /tmp tmpfs").unwrap();
+    let wanted = Wanted { resource: 0, declaration: &declaration, action: "create", resolved: vec![], why_run: false };
+    let made = providers.compose(&wanted, Purpose::Action).unwrap();
+    let table = &made.children.last().unwrap().declaration;
+    run(&mut providers, table, "create", false).unwrap();
+    assert_eq!(bench.read("etc/fstab"), "tmpfs /tmp tmpfs\n/srv/swap swap swap defaults 0 0\n");
+    check_denied(bench.run("file", "/etc/fstab", "create", json!({ "content": "" })), "/etc/fstab");
+    std::fs::write(bench.path("srv/swap"), "damaged").unwrap();
+    let again = run(&mut providers, file, "create", false).unwrap();
+    assert_eq!(again.sentences()[0], "fill /srv/swap with 1048576 bytes of swap space");
+}
+
+#[test]
+fn a_swap_file_is_charged_and_takes_no_longer_than_it_may() {
+    for (limits, properties, expected) in [
+        (AccountLimits { disk: 1 << 20, ..AccountLimits::default() }, json!({ "size": 2 }), "Disk quota"),
+        (AccountLimits::default(), json!({ "size": 2, "timeout": 0 }), "property `timeout`"),
+    ] {
+        let bench = Bench::new("").unlimited();
+        let account = Account::new("database", limits, Meters::default());
+        let settings = Settings { account, ..bench.settings(false) };
+        let mut providers = MachineProviders::new(Arc::new(settings)).unwrap();
+        let declaration = bench.declaration("swap_file", "/swap", properties);
+        let wanted =
+            Wanted { resource: 0, declaration: &declaration, action: "create", resolved: vec![], why_run: false };
+        let made = providers.compose(&wanted, Purpose::Action).unwrap();
+        let raised = run(&mut providers, &made.children[0].declaration, "create", false).unwrap_err();
+        let said = format!("{} {}", raised.message, raised.hint.unwrap_or_default());
+        assert!(said.contains(expected), "{said}");
+        assert_eq!(std::fs::read_dir(&bench.root).unwrap().count(), 1, "nothing but /etc is there");
     }
 }
 

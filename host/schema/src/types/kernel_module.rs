@@ -13,7 +13,7 @@ pub static KERNEL_MODULE: ResourceType = ResourceType {
     default_action: "install",
     properties: &[&[
         Property::text("modname", "The module's name.").name_property().identity(),
-        Property::list("options", "Options of the module.").since("15.4").deputy(Deputy::Options),
+        Property::list("options", "Options of the module.").since("15.4"),
         Property::text("load_dir", "The folder of files that load modules at the start.")
             .default(Literal::Text("/etc/modules-load.d"))
             .deputy(Deputy::Path),

@@ -28,16 +28,22 @@ pub(super) const PLACES: &[Place] = &[
         &[Checked("the callers are listed here as `printed` and `printed_confined`")],
     ),
     (
+        "composite/openssl.rs",
+        r#"Launch::program("openssl", words.iter().copied())"#,
+        &[
+            Fixed,
+            Checked("a number of days"),
+            Guest(
+                "a subject, one word after `-subj`; keys, requests and extensions are files of this confined call alone",
+            ),
+        ],
+    ),
+    (
         "composite/ssh_known_hosts_entry.rs",
         r#"printed("ssh-keyscan", &words)"#,
         &[Fixed, Checked("a port, a type of key and a host that is no option; all of it is granted as a command")],
     ),
     ("composite/swap_file.rs", r#"printed("swapon", &["--summary"])"#, &[Fixed]),
-    (
-        "composite/swap_file.rs",
-        r#"printed("df", &["-PT", "--", folder])"#,
-        &[Fixed, Resolved("a folder in which root alone may exchange anything")],
-    ),
     (
         "composite/sysctl.rs",
         r#"printed("sysctl", &["-n", "-e", key])"#,

@@ -52,8 +52,8 @@ pub(super) struct Request {
     pub(super) umask: u32,
     pub(super) ids: Option<Ids>,
     pub(super) root: PathBuf,
-    /// The name and content of a file that the command examines.
-    pub(super) placed: Option<(String, Vec<u8>)>,
+    /// Names and contents of files that the command examines.
+    pub(super) placed: Vec<(String, Vec<u8>)>,
     /// More directories below the root where the program may write. These writes are discarded.
     pub(super) scratch: Vec<String>,
     /// Locks count as taken, and are not.
@@ -129,7 +129,7 @@ fn prepare(request: &Request) -> Result<Command, Reason> {
         | CloneFlags::CLONE_NEWUTS
         | CloneFlags::CLONE_FS;
     unshare(namespaces).map_err(Obstacle::at("make namespaces"))?;
-    let writable = view::make(&request.root, &request.scratch, request.placed.is_some())?;
+    let writable = view::make(&request.root, &request.scratch, !request.placed.is_empty())?;
     restrict_files(&writable)?;
     if request.root != Path::new("/") {
         nix::unistd::chroot(&request.root).map_err(Obstacle::at("change the root"))?;
@@ -142,7 +142,7 @@ fn prepare(request: &Request) -> Result<Command, Reason> {
         let limit = Rlimit { current: Some(most), maximum: Some(most) };
         rustix::process::setrlimit(resource, limit).map_err(Obstacle::at("limit files"))?;
     }
-    if let Some((name, content)) = &request.placed {
+    for (name, content) in &request.placed {
         place(name, content, &writable).map_err(Obstacle::at("place the file"))?;
     }
     rustix::process::umask(Mode::from_raw_mode(request.umask & 0o777));

@@ -1,16 +1,30 @@
 //! Certificates, and requests for them.
 
 use super::super::text::{one_line, plain_name};
-use super::super::{Composite, Machine, change, children, in_real_runs};
+use super::super::{Composite, Machine, change, children, in_real_runs, invalid};
 use super::der::{self, Certificate as Parsed};
 use super::{
-    BY_PASSWORD, DAY, NOT_MADE, PASSWORD, Word, is_private_key, is_there, made, new_ec_key, new_rsa_key, now, openssl,
-    own_file, required_text, secret, with_files,
+    BY_PASSWORD, DAY, NOT_MADE, computed_text, is_private_key, is_there, new_ec_key, new_rsa_key, now, own_file,
+    private, required_text, secret, with_files,
 };
 use crate::resources::asked;
 use contract::{Composition, ErrorKind, Raised, Wanted};
+use machine::random::random_bytes;
 use schema::types::openssl::{CertificateProperties, KeyFileProperties, SubjectProperties};
 use serde_json::Value;
+
+/// The names of the files of one call.
+const KEY: &str = "key.pem";
+const REQUEST: &str = "request.pem";
+const REQUESTED: &str = "requested.pem";
+const EXTENSIONS: &str = "extensions.cnf";
+const ISSUER: &str = "issuer.pem";
+
+/// The number of random bytes in a serial number, which has at most 20 (RFC 5280, 4.1.2.2).
+const SERIAL_BYTES: usize = 19;
+
+/// Extensions whose value may name a file to read (RFC 3820).
+const READING_FILES: [&str; 2] = ["proxyCertInfo", "1.3.6.1.5.5.7.1.14"];
 
 /// The composite of `openssl_x509_request`.
 pub(in super::super) struct Request;
@@ -101,11 +115,9 @@ fn key(machine: &mut Machine<'_, '_>, place: &str, subject: &SubjectProperties) 
 
 /// Returns a request for a certificate of a subject, signed with its key.
 fn new_request(machine: &mut Machine<'_, '_>, subject: &SubjectProperties, key: &str) -> Result<String, Raised> {
-    let name = subject_text(subject);
-    let words = ["req", "-new", "-sha256", "-subj", &name, "-key"].map(Word::Text);
-    let words = [&words[..], &[Word::File("WRUN_KEY")], &BY_PASSWORD.map(Word::Text)].concat();
-    let password = subject.key_pass.as_deref().unwrap_or_default();
-    made(machine, &with_files(&words, &[(PASSWORD, password), ("WRUN_KEY", key)]))
+    let (name, place) = (subject_text(subject), private(KEY));
+    let words = ["req", "-new", "-sha256", "-subj", &name, "-key", &place, BY_PASSWORD[0], BY_PASSWORD[1]];
+    computed_text(machine, &with_files(&words, &[(KEY, key)], subject.key_pass.as_deref()))
 }
 
 /// Returns the name of a subject, as in `/C=DE/CN=a`.
@@ -158,33 +170,36 @@ fn signed(
         Some(path) => (required_text(machine, path)?, &properties.ca_key_pass),
         None => (own_key.to_owned(), &subject.key_pass),
     };
-    // The serial number is random, because two certificates of an authority must not have the same one.
-    let serial = format!("0x1{}", made(machine, &openssl(&["rand", "-hex", "19"], None))?.trim());
-    let (expire, extensions) = (properties.expire.to_string(), extensions(properties)?);
-    let mut words =
-        ["x509", "-req", "-sha256", "-days", &expire, "-set_serial", &serial, "-in"].map(Word::Text).to_vec();
-    words.extend([Word::File("WRUN_REQUEST"), Word::Text("-extfile"), Word::File("WRUN_EXTENSIONS")]);
+    let (serial, expire) = (new_serial()?, properties.expire.to_string());
+    let [request_place, extensions_place, signer_place, issuer_place, requested_place] =
+        [REQUEST, EXTENSIONS, KEY, ISSUER, REQUESTED].map(private);
+    let extensions = extensions(properties)?;
+    let mut words = vec!["x509", "-req", "-sha256", "-days", &expire, "-set_serial", &serial];
+    words.extend(["-in", &request_place, "-extfile", &extensions_place]);
     let (issuer, requested);
-    let mut files = vec![
-        (PASSWORD, password.as_deref().unwrap_or_default()),
-        ("WRUN_REQUEST", &request),
-        ("WRUN_EXTENSIONS", &extensions),
-        ("WRUN_SIGNER", &signer),
-    ];
+    let mut files = vec![(REQUEST, request.as_str()), (EXTENSIONS, &extensions), (KEY, &signer)];
     if let Some(path) = &properties.ca_cert_file {
         issuer = required_text(machine, path)?;
-        files.push(("WRUN_ISSUER", &issuer));
-        words.extend([Word::Text("-CA"), Word::File("WRUN_ISSUER"), Word::Text("-CAkey"), Word::File("WRUN_SIGNER")]);
+        files.push((ISSUER, &issuer));
+        words.extend(["-CA", &issuer_place, "-CAkey", &signer_place]);
     } else {
         // Without this option, `openssl` would put the signing key's public half into the certificate of another subject's
         // request.
-        requested = made(machine, &openssl(&["req", "-noout", "-pubkey"], Some(&request)))?;
-        files.push(("WRUN_REQUESTED", &requested));
-        words.extend([Word::Text("-signkey"), Word::File("WRUN_SIGNER")]);
-        words.extend([Word::Text("-force_pubkey"), Word::File("WRUN_REQUESTED")]);
+        let asked = with_files(&["req", "-noout", "-pubkey", "-in", &request_place], &[(REQUEST, &request)], None);
+        requested = computed_text(machine, &asked)?;
+        files.push((REQUESTED, &requested));
+        words.extend(["-signkey", &signer_place, "-force_pubkey", &requested_place]);
     }
-    words.extend(BY_PASSWORD.map(Word::Text));
-    made(machine, &with_files(&words, &files))
+    words.extend(BY_PASSWORD);
+    computed_text(machine, &with_files(&words, &files, password.as_deref()))
+}
+
+/// Returns a random serial number, because two certificates of an authority must not have the same one.
+fn new_serial() -> Result<String, Raised> {
+    match random_bytes::<SERIAL_BYTES>() {
+        Ok(bytes) => Ok(format!("0x1{}", text::hex(bytes))),
+        Err(_) => Err(Raised::new(ErrorKind::Failed, "the system has no random bytes")),
+    }
 }
 
 /// Returns the extensions of a certificate in the syntax of `openssl`'s configuration files.
@@ -194,7 +209,7 @@ fn extensions(properties: &CertificateProperties) -> Result<String, Raised> {
         lines.push(extension(name, given)?);
     }
     if !properties.subject_alt_name.is_empty() {
-        lines.push(format!("subjectAltName={}", properties.subject_alt_name.join(",")));
+        lines.push(format!("subjectAltName={}", plain_value(&properties.subject_alt_name.join(","))));
     }
     if properties.ca_cert_file.is_none() {
         lines.push("basicConstraints=critical,CA:TRUE".to_owned());
@@ -223,8 +238,24 @@ fn extension(name: &str, given: &Value) -> Result<String, Raised> {
         Value::Array(values) => values.iter().map(word).collect::<Vec<_>>().join(","),
         one => word(one),
     };
+    // `openssl` would put the content of such a file into the certificate.
+    if READING_FILES.iter().any(|reading| reading.eq_ignore_ascii_case(name)) && values.contains("file:") {
+        return Err(invalid(format!("{name} may not read a file: say its value as text: or hex:")));
+    }
     let is_critical = !matches!(critical, Value::Null | Value::Bool(false));
-    Ok(format!("{name}={}{values}", if is_critical { "critical," } else { "" }))
+    Ok(format!("{name}={}{}", if is_critical { "critical," } else { "" }, plain_value(&values)))
+}
+
+/// Escapes a value, so that no sign of it has a meaning in a configuration file: no variable, comment or quotation mark.
+fn plain_value(value: &str) -> String {
+    let mut text = String::with_capacity(value.len());
+    for sign in value.chars() {
+        if matches!(sign, '\\' | '$' | '#' | '"' | '\'' | '`') {
+            text.push('\\');
+        }
+        text.push(sign);
+    }
+    text
 }
 
 #[cfg(test)]
@@ -259,6 +290,8 @@ mod tests {
         let all = json!({ "extensions": usage, "subject_alt_name": ["DNS:a", "DNS:b"], "ca_cert_file": "/ca.pem" });
         let expected = "keyUsage=critical,digitalSignature,keyAgreement\nsubjectAltName=DNS:a,DNS:b\n";
         assert_eq!(text(all).unwrap(), format!("{expected}{own}"));
+        let signs = json!({ "extensions": { "nsComment": { "values": ["$a #b\\\"'"], "critical": false } } });
+        assert_eq!(text(signs).unwrap(), format!("nsComment=\\$a \\#b\\\\\\\"\\'\n{ca}{own}"));
         for (given, expected) in [
             (json!({ "extensions": { "keyUsage": ["x"] } }), "must contain a Ruby Hash"),
             (json!({ "extensions": { "keyUsage": { "values": ["x"] } } }), "must be 'values' and 'critical'"),
@@ -272,6 +305,10 @@ mod tests {
                 "control characters",
             ),
             (json!({ "subject_alt_name": ["DNS:a\n.include=/x"] }), "control characters"),
+            (
+                json!({ "extensions": { "proxyCertInfo": { "values": ["language:1.2", "policy:file:/x"], "critical": 1 } } }),
+                "may not read a file",
+            ),
         ] {
             let refused = text(given.clone()).unwrap_err();
             assert!(refused.contains(expected), "{given}: {refused}");

@@ -3,13 +3,14 @@
 
 use super::super::{Composite, Machine, always, child, invalid, runtime_error};
 use super::der::{Certificate, Entry, RevocationList as Parsed, identifier, tag};
-use super::{
-    BY_PASSWORD, DAY, NOT_MADE, PASSWORD, Word, der, known, now, own_file, printed, required_text, with_files,
-};
+use super::{BY_PASSWORD, DAY, NOT_MADE, computed, der, known, now, own_file, private, required_text, with_files};
 use crate::resources::asked;
-use contract::{Child, CommandTest, Composition, ErrorKind, Raised, Wanted};
+use contract::{Child, Composition, ErrorKind, Raised, Wanted};
 use schema::types::openssl::{CrlProperties, KeyFileProperties};
 use serde_json::Value;
+
+/// The name of the file with the key.
+const KEY: &str = "key.pem";
 
 /// The composite of `openssl_x509_crl`.
 pub(in super::super) struct RevocationList;
@@ -164,11 +165,10 @@ fn signature(
     key: &str,
     properties: &CrlProperties,
 ) -> Result<Vec<u8>, Raised> {
-    let words = [&["dgst", "-sha256", "-binary", "-sign"].map(Word::Text)[..], &[Word::File("WRUN_KEY")]].concat();
-    let words = [&words[..], &BY_PASSWORD.map(Word::Text)].concat();
-    let password = properties.ca_key_pass.as_deref().unwrap_or_default();
-    let command = with_files(&words, &[(PASSWORD, password), ("WRUN_KEY", key)]);
-    printed(machine, &CommandTest { input: Some(bytes.to_vec()), ..command })
+    let place = private(KEY);
+    let words = ["dgst", "-sha256", "-binary", "-sign", &place, BY_PASSWORD[0], BY_PASSWORD[1]];
+    let launch = with_files(&words, &[(KEY, key)], properties.ca_key_pass.as_deref());
+    computed(machine, &launch.input(bytes.to_vec()))
 }
 
 /// Encodes the time that is some days after another time.

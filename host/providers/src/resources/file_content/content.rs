@@ -2,12 +2,13 @@
 
 use contract::Account;
 use machine::digest::{Digest, digest_of};
-use machine::root::{Fault, NamelessFile, StagedFile};
+use machine::root::{Fault, NamelessFile, StagedFile, is_swap_space};
 use rustix::fd::AsFd;
 use std::borrow::Cow;
 use std::fmt;
 use std::io::Read;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The size of one read, in bytes.
 const CHUNK: usize = 64 << 10;
@@ -19,6 +20,13 @@ pub(crate) enum Content<'a> {
     Bytes(Cow<'a, [u8]>),
     /// An unnamed file, which other processes cannot reach.
     File(Arc<NamelessFile>),
+    /// An empty swap file.
+    SwapSpace {
+        /// The size in bytes.
+        size: u64,
+        /// How long it may take to fill it.
+        timeout: Duration,
+    },
 }
 
 impl fmt::Debug for Content<'_> {
@@ -29,9 +37,15 @@ impl fmt::Debug for Content<'_> {
 }
 
 impl Content<'_> {
+    /// Tells whether a diff and a digest of the content say something.
+    pub(super) fn is_shown(&self) -> bool {
+        !matches!(self, Self::SwapSpace { .. })
+    }
+
     /// Returns the SHA-256 digest of the content.
     pub(crate) fn digest(&self) -> Digest {
         match self {
+            Self::SwapSpace { .. } => Digest::of(&[]),
             Self::Bytes(bytes) => Digest::of(bytes),
             Self::File(file) => file.digest.clone(),
         }
@@ -42,6 +56,7 @@ impl Content<'_> {
         match self {
             Self::Bytes(bytes) => bytes.len() as u64,
             Self::File(file) => file.size,
+            Self::SwapSpace { size, .. } => *size,
         }
     }
 
@@ -59,6 +74,7 @@ impl Content<'_> {
                 let found = digest_of(file, account)?;
                 Ok(found == wanted.digest)
             }
+            Self::SwapSpace { size, .. } => is_swap_space(file, *size),
         }
     }
 
@@ -76,6 +92,7 @@ impl Content<'_> {
                 }
                 head
             }
+            Self::SwapSpace { .. } => vec![],
         }
     }
 
@@ -84,6 +101,7 @@ impl Content<'_> {
         match self {
             Self::Bytes(bytes) => Content::Bytes(Cow::Owned(bytes.into_owned())),
             Self::File(file) => Content::File(file),
+            Self::SwapSpace { size, timeout } => Content::SwapSpace { size, timeout },
         }
     }
 
@@ -95,6 +113,7 @@ impl Content<'_> {
         match self {
             Self::Bytes(bytes) => staged.write(bytes),
             Self::File(file) => staged.copy_from(file.reader()),
+            Self::SwapSpace { size, timeout } => staged.fill_with_swap_space(*size, *timeout),
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use super::Access;
 use crate::plan::View;
-use contract::{Property, Raised, Wanted};
+use crate::resources::own_part;
+use contract::{OwnPart, Property, Raised, Wanted};
 use grants::{Denied, GrantedPath, PolicyGrants};
 use machine::denied::denied;
 use machine::guest::ForeseenFile;
@@ -44,6 +45,8 @@ pub(crate) struct FileWish<'a> {
     pub(crate) directories_made: Option<&'a HashSet<String>>,
     /// The check of the right to the file, if another right than the one to manage its path suffices.
     pub(crate) grant: Option<&'a Grant<'a>>,
+    /// What wrun alone declares.
+    pub(crate) own: Option<OwnPart>,
 }
 
 /// A check of the right to a real path.
@@ -85,6 +88,7 @@ impl<'a> FileWish<'a> {
             touch: false,
             directories_made: None,
             grant: None,
+            own: wanted.declaration.own.clone(),
         }
     }
 
@@ -115,7 +119,7 @@ impl<'a> FileWish<'a> {
     pub(crate) fn granted(&self, view: &View<'_>, real: &str) -> Result<GrantedPath, Raised> {
         match self.grant {
             Some(grant) => grant(view.grants, real),
-            None => view.grants.manage_path(real),
+            None => own_part::manage(self.own.as_ref(), view.grants, self.path, real),
         }
         .map_err(denied)
     }

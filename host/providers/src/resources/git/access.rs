@@ -58,7 +58,7 @@ impl Rights {
             match odd(&real, path.as_ref(), uid, view.root) {
                 // If everything is granted, an unreadable folder is not an error.
                 Err(raised) if everything => Some(raised.message),
-                Ok(None) => user_settings::changeable(is_own, view)?,
+                Ok(None) => user_settings::changeable(is_own, caller.user.as_deref(), view)?,
                 odd => odd?,
             }
         };

@@ -207,9 +207,29 @@ impl Unit {
         Ok(links)
     }
 
-    /// Returns the links to create or remove. Aliases and other units that are enabled with this one need their own grants
-    /// and are skipped without them. If they matter, packages contain them.
+    /// Returns the links to create or remove, also those of all units that are enabled together with this one. Each of these
+    /// needs the right to its service.
     pub(super) fn links(&self, enable: bool, service: &GrantedService, view: &View<'_>) -> Result<Links, Raised> {
+        let mut links = self.own_links(enable, service, view)?;
+        let mut seen = vec![self.name.clone()];
+        let mut waiting = self.install.also.clone();
+        while let Some(other) = waiting.pop().map(|other| unit_name(&other)) {
+            if seen.contains(&other) {
+                continue;
+            }
+            if let Some(unit) = find(view.root, &other)? {
+                let granted = view.grants.service(other.strip_suffix(SERVICE).unwrap_or(&other)).map_err(denied)?;
+                links.extend(unit.own_links(enable, &granted, view)?);
+                waiting.extend(unit.install.also);
+            }
+            seen.push(other);
+        }
+        Ok(links)
+    }
+
+    /// Returns the links of this unit alone. An alias needs the right to its path, and is skipped without it: if it matters,
+    /// packages contain it.
+    fn own_links(&self, enable: bool, service: &GrantedService, view: &View<'_>) -> Result<Links, Raised> {
         let mut links = Links::default();
         if !enable {
             for path in self.enabling_links(view.root)? {
@@ -232,14 +252,6 @@ impl Unit {
                 && let Ok(granted) = grant(service, &path, view)
             {
                 links.make.push((LinkSite::of(granted, view)?, self.path.clone()));
-            }
-        }
-        for other in &self.install.also {
-            let granted = view.grants.service(other.strip_suffix(".service").unwrap_or(other));
-            if let (Ok(granted), Some(unit)) = (granted, find(view.root, other)?)
-                && unit.install.also.is_empty()
-            {
-                links.extend(unit.links(true, &granted, view)?);
             }
         }
         Ok(links)

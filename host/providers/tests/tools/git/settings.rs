@@ -69,3 +69,51 @@ fn attack_settings_that_the_policy_may_write_name_no_programs() {
         granted.run("git", "ROOT/a", "sync", with(json!({}))).unwrap();
     }
 }
+
+/// The operator's settings may include files of a team, and name programs of it.
+#[test]
+fn attack_settings_that_others_include_name_no_programs_that_the_policy_may_write() {
+    let rules = "paths = [\"/srv/team/**\"]\ndownload_hosts = [\"git://git.example\"]\n";
+    let inner = "[include]\n\tpath = inner\n";
+    let cases: [(&str, &str, &str, Option<&str>); 8] = [
+        (
+            "etc/gitconfig",
+            "[include]\n\tpath = /srv/team/gitconfig\n",
+            "",
+            Some("/srv/team/gitconfig, which /etc/gitconfig"),
+        ),
+        (
+            "etc/gitconfig",
+            "[includeIf \"gitdir:/x/\"]\n\tpath = /srv/deep\n",
+            inner,
+            Some("/srv/team/more, which /srv/inner"),
+        ),
+        ("etc/gitconfig", "[include]\n\tpath = ../srv/team/../team/x\n", "", Some("/team/x, which /etc/gitconfig")),
+        ("etc/gitconfig", "[core]\n\tgitProxy = /srv/team/program\n", "", Some("names as a program")),
+        ("etc/ssh/ssh_config", "Include /srv/*/ssh*\n", "", Some("/srv/team/ssh.conf, which /etc/ssh/ssh_config")),
+        ("etc/ssh/ssh_config", "Include more.d/*\n", "", Some("/srv/team/ssh.conf, which /etc/ssh/more.d/a")),
+        ("etc/ssh/ssh_config", "Include /srv/%h/x\n", "", Some("cannot tell which files /etc/ssh/ssh_config includes")),
+        ("etc/gitconfig", "[safe]\n\tdirectory = /srv/team/checkout\n[include]\n\tpath = /srv/own\n", "", None),
+    ];
+    for (file, text, deep, expected) in cases {
+        let bench = Bench::new(rules);
+        for folder in ["srv/team", "etc/ssh/more.d"] {
+            std::fs::create_dir_all(bench.path(folder)).unwrap();
+        }
+        for (path, text) in [
+            (file, text),
+            ("srv/deep", deep),
+            ("srv/inner", "[include]\n\tpath = /srv/team/more\n"),
+            ("srv/own", "[core]\n\tgitProxy = /usr/bin/proxy\n"),
+            ("srv/team/ssh.conf", "Host *\n"),
+            ("etc/ssh/more.d/a", "Include /srv/team/ssh.conf\n"),
+        ] {
+            std::fs::write(bench.path(path), text).unwrap();
+        }
+        let raised = bench.run("git", "/srv/team/checkout", "sync", json!({"repository": "git://git.example/x"}));
+        let raised = raised.unwrap_err();
+        let is_denied = raised.class() == "Wrun::Denied";
+        assert_eq!(is_denied, expected.is_some(), "{text}: {raised:?}");
+        assert!(raised.message.contains(expected.unwrap_or_default()), "{text}: {}", raised.message);
+    }
+}

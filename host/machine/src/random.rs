@@ -1,0 +1,14 @@
+//! Random bytes of the system, for names and numbers that nobody may foresee.
+
+use rustix::io::Errno;
+use rustix::rand::{GetRandomFlags, getrandom};
+
+/// Returns random bytes.
+///
+/// # Errors
+/// The system has none.
+pub fn random_bytes<const COUNT: usize>() -> Result<[u8; COUNT], Errno> {
+    let mut bytes = [0_u8; COUNT];
+    let count = rustix::io::retry_on_intr(|| getrandom(bytes.as_mut_slice(), GetRandomFlags::empty()))?;
+    if count == COUNT { Ok(bytes) } else { Err(Errno::IO) }
+}

@@ -1,0 +1,46 @@
+//! The rights to parts of composite types that wrun alone chooses: path and content.
+//!
+//! A policy that may manage such a path could write any content there: a setting of apt names a command, and so does one of
+//! `modprobe`. So these parts do not ask for the path. The right to what they belong to covers them, and nothing that a policy
+//! declares itself can be such a part.
+
+use contract::OwnPart;
+use grants::{CommandAsked, Denied, GrantedPath, LineAsked, PolicyGrants};
+
+/// Returns the right to a real path for a resource. `written` is the path that wrun has chosen: what lies behind a link needs a
+/// right of its own.
+///
+/// # Errors
+/// Neither the path nor what it is a part of is granted.
+pub(crate) fn manage(
+    own: Option<&OwnPart>,
+    grants: &PolicyGrants,
+    written: &str,
+    real: &str,
+) -> Result<GrantedPath, Denied> {
+    match own.filter(|_| real == written) {
+        Some(OwnPart::OfCommand(words)) => {
+            let asked = CommandAsked {
+                line: LineAsked::Arguments(words),
+                user: None,
+                group: None,
+                cwd: None,
+                umask: None,
+                environment: &[],
+                input: None,
+                sensitive: false,
+            };
+            grants.part_of_command(&grants.command(&asked)?, real)
+        }
+        // A right to the path is enough as well.
+        Some(OwnPart::OfKernelModule(name)) if !has_path_alone(name, real, grants) => {
+            grants.part_of_kernel_module(&grants.kernel_module(name)?, real)
+        }
+        _ => grants.manage_path(real),
+    }
+}
+
+fn has_path_alone(module: &str, path: &str, grants: &PolicyGrants) -> bool {
+    let silent = grants.silent();
+    silent.kernel_module(module).is_err() && silent.manage_path(path).is_ok()
+}
