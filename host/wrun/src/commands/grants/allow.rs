@@ -17,8 +17,8 @@ use text::{did_you_mean, escape, escape_line, shell_word};
 /// The most runs before the last one that are looked at.
 const MAX_OLDER: usize = 50;
 
-/// The keys of a record that tell what it was denied.
-const KEYS: [&str; 4] = ["run_id", "denials", "unseen_recipes", "hidden_reads"];
+/// The keys of a record that tell what it was denied, and which policies it had.
+const KEYS: [&str; 5] = ["run_id", "denials", "unseen_recipes", "hidden_reads", "policies[].name"];
 
 /// What a run was denied, of all its policies or of those that were named.
 struct Lacks {
@@ -66,8 +66,8 @@ pub(super) fn run(arguments: &AllowArguments, printer: Printer) -> anyhow::Resul
     let settings = crate::commands::settings(arguments.common.config.as_deref(), arguments.layer())?;
     let WhichRun { last: _, from_run } = &arguments.run;
     let (record, owner) = match from_run {
-        Some(id) => Records::named(&settings.run, id)?,
-        None => (Records::find(&settings.run)?.newest()?, None),
+        Some(id) => Records::named(&settings.run, id, &KEYS)?,
+        None => (Records::find(&settings.run)?.newest(&KEYS)?, None),
     };
     if let (Some(file), Some(owner)) = (from_run, owner) {
         tell_of_file(file, owner, arguments.yes, printer)?;
