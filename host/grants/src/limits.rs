@@ -163,8 +163,9 @@ impl Limit {
                 unit: LimitUnit::Count,
                 default: LimitDefault::Fixed(500),
                 words: "new users and groups",
-                meaning: "users and groups that wrun makes for the policy in one run. Each user may take a range of numbers in \
-                          `/etc/subuid`, which has room for some 9,000 by default",
+                meaning: "users and groups that wrun makes for the policy in one run. By a rule with wildcards it makes one only \
+                          while the policy's rules with wildcards match fewer on the machine. Each user may take a range of \
+                          numbers in `/etc/subuid`, which has room for some 9,000 by default",
             },
             Self::Pauses => &LimitSetting {
                 key: "pause_seconds",

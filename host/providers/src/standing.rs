@@ -221,6 +221,15 @@ fn elevated_users(users: &mut Users, elevated: &BTreeSet<u32>, administrators: &
     found
 }
 
+/// Returns the names of the users and of the groups that are not the system's.
+pub(crate) fn ordinary_names(view: &mut View<'_>) -> (Vec<String>, Vec<String>) {
+    let first = (first_ordinary(view.root, "UID_MIN"), first_ordinary(view.root, "GID_MIN"));
+    let users = view.users();
+    let of_users = users.users().iter().filter(|user| user.uid >= first.0 && user.uid != NOBODY);
+    let of_groups = users.groups().iter().filter(|group| group.gid >= first.1 && group.gid != NOBODY);
+    (of_users.map(|user| user.name.clone()).collect(), of_groups.map(|group| group.name.clone()).collect())
+}
+
 fn first_ordinary(root: &Root, key: &str) -> u32 {
     ordinary(root, key, FIRST_ORDINARY)
 }
