@@ -66,5 +66,5 @@ pub use proofs::{
     GrantedOptions, GrantedPackage, GrantedPath, GrantedReboot, GrantedRepository, GrantedService, GrantedTree,
     GrantedUrl, GrantedUser, Program, ReadablePath,
 };
-pub use risk::{ElevatedAccounts, Reason, RiskClass, risk_comments, risks};
+pub use risk::{Links, MachineView, Reason, RiskClass, risk_comments, risks};
 pub use words::split_words;
