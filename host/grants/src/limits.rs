@@ -210,7 +210,7 @@ const MILLISECONDS: u64 = 1_000;
 /// A limit that grants raise above its default.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RaisedLimit {
-    /// The policy.
+    /// The name of the policy.
     pub policy: String,
     /// The key below `limits`.
     pub key: &'static str,

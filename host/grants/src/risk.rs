@@ -43,7 +43,7 @@ pub struct MachineView {
     pub groups: BTreeSet<String>,
     /// Paths of files and programs that decide which accounts these are, wherever they lie.
     pub places: BTreeSet<String>,
-    /// The links there.
+    /// The symbolic links on the machine.
     pub links: Links,
 }
 
