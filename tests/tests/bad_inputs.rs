@@ -209,6 +209,28 @@ fn what_is_misspelt_is_told_with_the_near_name() {
     assert!(!silent.stderr.contains("warning"), "{}", silent.text());
 }
 
+#[test]
+fn a_misspelt_folder_is_told_with_the_near_name() {
+    let desk = Desk::new(&COOKBOOK);
+    desk.write("policies/a.wasm", "");
+    desk.write("bags/users/ann.json", "{\"id\": \"ann\"}");
+    for (line, near) in [
+        (
+            "converge -N n1 --policy-name a --policies @policis".to_owned(),
+            "(did you mean `policies`?); name it with --policies",
+        ),
+        (format!("{RUN} --data-bags @bgas"), "did you mean `bags`?"),
+        ("data-bag list --data-bags @bgas".to_owned(), "did you mean `bags`?"),
+    ] {
+        let output = desk.run(&line).expect_code(43).unwrap();
+        assert!(output.stderr.contains(near), "{line}\n{}", output.text());
+    }
+    let plain = desk.run("converge -N n1 --policy-name a --policies @other").expect_code(43).unwrap();
+    assert!(plain.stderr.contains("other; name it with --policies"), "{}", plain.text());
+    let missing = desk.run("policy build @other").expect_code(43).unwrap();
+    assert!(missing.stderr.contains("no policy folder at "), "{}", missing.text());
+}
+
 /// The operator's own mistake ends the run before anything is changed; one policy's artifact does not.
 #[test]
 fn a_folder_of_runtimes_that_has_none_is_a_wrong_setting() {

@@ -155,6 +155,29 @@ fn attack_entries_that_lead_to_root_are_not_added_by_yes() {
     }
 }
 
+/// The policy writes what an account of somebody else runs, so its next release decides what that account does.
+#[test]
+fn attack_commands_that_lead_to_own_files_are_not_added_by_yes() {
+    let recipe = "file('/srv/check') { mode '755' }\nexecute('/srv/check') { user 'nobody' }\nexecute '/opt/check'\n";
+    let (bench, root) = (Bench::with(recipe), Root::new().unwrap());
+    root.run(&["ln", "-s", "../srv/check", "/opt/check"]).unwrap();
+    let machine = root.machine(Network::Own).unwrap();
+    let run = bench.wrun(&machine, &["converge"], &["--why-run", "--grants", &bench.grants]).expect_code(1).unwrap();
+    let by_name = "runs `/srv/check` as nobody, an account that this policy does not make, and this policy may change \
+                   that file";
+    let by_link = "runs `/opt/check` as root, and this policy may change `/srv/check`, where it leads";
+    let suggested = bench.wrun(&machine, &["grants", "suggest"], &[]);
+    for output in [&run, &suggested] {
+        let told = unwrapped(&output.stdout);
+        assert!(told.contains(by_name) && told.contains(by_link), "{}", output.text());
+    }
+    let inside = root.path().display().to_string();
+    let written = bench.allow(&["--yes", "--root", &inside]).expect_code(1).unwrap();
+    assert!(written.stderr.contains(by_name) && written.stderr.contains(by_link), "{}", written.text());
+    let text = fs::read_to_string(&bench.grants).unwrap();
+    assert!(!text.contains("/srv/check") && !text.contains("/opt/check"), "{text}");
+}
+
 /// What PAM runs when somebody logs in, and what sudo reads beside its own files, may lie anywhere.
 #[test]
 fn attack_what_administrators_name_is_not_reached_by_wildcards() {

@@ -13,7 +13,12 @@ fn run(limits: &str, recipe: &str, code: i32) -> Value {
 
 /// The same with settings.
 fn run_with(settings: &str, limits: &str, recipe: &str, code: i32) -> Value {
-    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    run_in(&Root::new().unwrap(), settings, limits, recipe, code)
+}
+
+/// The same in a root that is there.
+fn run_in(root: &Root, settings: &str, limits: &str, recipe: &str, code: i32) -> Value {
+    let program = Program::new().unwrap();
     let machine = root.machine(Network::Own).unwrap();
     let folder = program.configuration().join("cookbooks");
     fs::create_dir_all(folder.join("a/recipes")).unwrap();
@@ -115,6 +120,26 @@ fn attack_users_and_groups_are_counted() {
     let message = ended["error"]["message"].as_str().unwrap();
     assert!(message.contains("used up its 2 of new users and groups: it used 2 and asked for 1 more"), "{message}");
     assert_eq!(ended["limits"]["accounts"], json!({"used": 2, "limit": 2}), "{ended:#}");
+}
+
+/// A policy could make new ones in each run, until the machine has no numbers left for anybody.
+#[test]
+fn attack_users_of_earlier_runs_are_counted() {
+    let root = Root::new().unwrap();
+    let recipe = |names: &[&str]| {
+        let lines = names.iter().map(|name| format!("user('{name}') {{ manage_home false }}\n"));
+        lines.collect::<String>() + "group 'web-2'\n"
+    };
+    let _made = run_in(&root, "", "accounts = 3", &recipe(&["web-1", "web-2"]), 0);
+    let done = run_in(&root, "", "accounts = 3", &recipe(&["web-2", "web-3"]), 0);
+    assert_eq!(done["limits"]["accounts"]["used"], json!(1), "{done:#}");
+    for more in ["user('web-4') { manage_home false }\n", "group 'web-5'\n"] {
+        let refused = run_in(&root, "", "accounts = 3", more, 1);
+        let message = refused["error"]["message"].as_str().unwrap();
+        let expect = "3 users and groups are there already that rules with wildcards of the policy match";
+        assert!(message.contains(expect) && message.contains("`limits.accounts` allows 3"), "{message}");
+    }
+    let _more_room = run_in(&root, "", "accounts = 4", "group 'web-5'\n", 0);
 }
 
 /// Host-time: adding a byte to a file costs the guest little and the host a copy of the file.

@@ -222,6 +222,53 @@ fn snapshots_are_written_held_and_told_apart() {
     assert!(code == Some(0) && said.contains("the run fails: no such luck"), "{said}");
 }
 
+/// Whoever tests a stranger's repository says how much its code may use.
+#[test]
+fn attack_a_case_raises_no_limit_and_its_files_have_bounds() {
+    let (program, folder) = (Program::new().unwrap(), policy("file '/srv/x'\n"));
+    let tests = folder.path().join("tests");
+    fs::create_dir_all(tests.join("facts")).unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = command(&program, folder.path());
+        let output = command.args(["policy", "test"]).arg(folder.path()).args(arguments).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap() + &String::from_utf8_lossy(&output.stderr))
+    };
+    let case = |limit: &str| {
+        let text =
+            format!("grants = \"\"\"\n[policy.web]\npaths = [\"/srv/x\"]\n[policy.web.limits]\n{limit}\n\"\"\"\n");
+        fs::write(tests.join("case.toml"), text).unwrap();
+    };
+    case("guest_seconds = 61");
+    let (code, said) = run(&["--update"]);
+    let expect = "tests/case.toml:5: guest_seconds of policy `web` is 61, above the default of 60";
+    assert!(code != Some(0) && said.contains(expect) && said.contains("--allow-higher-limits"), "{said}");
+    let (code, said) = run(&["--update", "--allow-higher-limits"]);
+    assert!(code == Some(0) && said.contains("2 passed"), "{said}");
+    case("guest_seconds = 60");
+    assert_eq!(run(&[]).0, Some(0));
+
+    let facts = |name: &str, text: &str| fs::write(tests.join("facts").join(name), text).unwrap();
+    facts("large.json", &format!("{{\"a\": [{}0]}}", "[],".repeat(2 << 20)));
+    let (code, said) = run(&["--update"]);
+    assert!(
+        code != Some(0) && said.contains("large.json cannot be read") && said.contains("more than 4194304 bytes"),
+        "{said}"
+    );
+    facts("large.json", "{\"platform\": \"mine\", \"platform_version\": \"1\"}");
+    for number in 0..200 {
+        facts(&format!("{number}.json"), "{}");
+    }
+    let (code, said) = run(&["--update"]);
+    assert!(code != Some(0) && said.contains("tests/facts has the facts of 201 machines, more than 200"), "{said}");
+    fs::remove_dir_all(tests.join("facts")).unwrap();
+    fs::write(tests.join("case.toml"), "#".repeat((1 << 20) + 1)).unwrap();
+    let (code, said) = run(&["--update"]);
+    assert!(
+        code != Some(0) && said.contains("case.toml cannot be read") && said.contains("more than 1048576 bytes"),
+        "{said}"
+    );
+}
+
 #[test]
 fn a_policy_whose_ruby_cannot_be_parsed_is_not_built() {
     let (program, folder) = (Program::new().unwrap(), policy("file '/srv/x' do\n  mode '0644'\n"));

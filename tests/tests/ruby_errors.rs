@@ -8,7 +8,7 @@ use specs::{Machine, Network, Program, Root};
 use std::fs;
 
 /// A custom resource with a slip in its action, and one that does what it may not and raises it again.
-const FILES: [(&str, &str); 44] = [
+const FILES: [(&str, &str); 46] = [
     ("metadata.rb", "name 'web'\n"),
     ("resources/site.rb", "property :port, Integer\nprovides :web_site\naction :create do\n  fil '/srv/a'\nend\n"),
     (
@@ -53,6 +53,8 @@ const FILES: [(&str, &str); 44] = [
     ),
     ("templates/port.erb", "port <%= @port + 1 %>\n"),
     ("recipes/no_page.rb", "template '/srv/page' do\n  source 'ports.erb'\nend\ncookbook_file '/srv/none'\n"),
+    ("recipes/short_page.rb", "template '/srv/page' do\n  source 'y'\nend\n"),
+    ("templates/x", "x\n"),
     ("../base/metadata.rb", "name 'base'\n"),
     ("../base/attributes/default.rb", "default['base']['a'] = 1\n"),
     ("../base/recipes/default.rb", "log 'base'\n"),
@@ -375,5 +377,8 @@ fn a_template_that_is_not_there_has_a_near_name() {
         let error = cookbook.error("no_page");
         assert_eq!(error["class"], "Chef::Exceptions::FileNotFound", "{error:#}");
         assert_eq!(error["hint"], "did you mean `port.erb`?", "{error:#}");
+        let error = cookbook.error("short_page");
+        assert_eq!(error["class"], "Chef::Exceptions::FileNotFound", "{error:#}");
+        assert_eq!(error["hint"], Value::Null, "nothing is left of the name: {error:#}");
     });
 }

@@ -60,7 +60,7 @@ fn index() -> Result<String> {
         "# Resource types\n\nA recipe declares resources. Each has a type, a name, actions and properties. `wrun resources` prints \
          the same in a terminal.\n\nThe examples are run by the tests: in both languages they declare the same. Whatever an action \
          touches has to be [granted](../grants.md): the list names the keys for each type. A property that needs a grant of its own \
-         says so.\n\n| Type | |\n|---|---|\n",
+         says so, and so does one whose effect on other things comes with the grant for the resource.\n\n| Type | |\n|---|---|\n",
     );
     for line in schema::reference::list_text(&grant_keys).lines() {
         let (name, about) = line.split_once(' ').unwrap_or((line, ""));

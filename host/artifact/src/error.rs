@@ -19,10 +19,16 @@ pub enum ArtifactError {
         names: Vec<String>,
     },
     /// The folder of artifacts does not exist.
-    #[error("there is no folder of policies at {}; name it with --policies or `policies` in the settings", folder.display())]
+    #[error(
+        "there is no folder of policies at {}{}; name it with --policies or `policies` in the settings",
+        folder.display(),
+        near.as_ref().map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default()
+    )]
     NoFolder {
         /// Where it should be.
         folder: PathBuf,
+        /// The near name that exists in place of the first part of the path that does not.
+        near: Option<String>,
     },
     /// The name is not valid for a policy.
     #[error(transparent)]

@@ -51,7 +51,7 @@ pub fn list(folder: &Path) -> Result<Vec<String>, ArtifactError> {
 
 fn open(folder: &Path) -> Result<Folder, ArtifactError> {
     let opened = Folder::open(folder).map_err(|source| unread(folder, source))?;
-    opened.ok_or_else(|| ArtifactError::NoFolder { folder: folder.to_owned() })
+    opened.ok_or_else(|| ArtifactError::NoFolder { folder: folder.to_owned(), near: plain_files::near_name(folder) })
 }
 
 fn unread(folder: &Path, source: std::io::Error) -> ArtifactError {

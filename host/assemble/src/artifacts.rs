@@ -59,7 +59,7 @@ impl Artifacts {
                 Ok(artifact) => artifacts
                     .read
                     .extend(Admitted::unsigned(artifact, settings).map(|admitted| (name.clone(), admitted))),
-                Err(ArtifactError::NoFolder { folder }) if let Some(group) = settings.policy_group.clone() => {
+                Err(ArtifactError::NoFolder { folder, .. }) if let Some(group) = settings.policy_group.clone() => {
                     return Err(AssembleError::GroupWithoutRepository { group, folder });
                 }
                 Err(error) if is_of_operator(&error, grants) => return Err(error.into()),

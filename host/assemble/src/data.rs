@@ -28,7 +28,10 @@ pub(crate) fn data_bags(settings: &Settings) -> Result<Option<PathBuf>, Assemble
     let Some(folder) = &settings.data_bags else { return Ok(None) };
     match folder.is_dir() {
         true => Ok(Some(folder.clone())),
-        false => Err(AssembleError::DataBags { folder: folder.clone() }),
+        false => {
+            let why = plain_files::missing_part(folder).unwrap_or_else(|| "it is not a directory".to_owned());
+            Err(AssembleError::DataBags { folder: folder.clone(), why })
+        }
     }
 }
 

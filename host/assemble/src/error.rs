@@ -71,10 +71,12 @@ pub enum AssembleError {
         source: io::Error,
     },
     /// The setting `data_bags` does not name a directory.
-    #[error("data bags cannot be read from {}: it is not a directory", folder.display())]
+    #[error("data bags cannot be read from {}: {why}", folder.display())]
     DataBags {
         /// The path of the setting.
         folder: PathBuf,
+        /// A clause about the part of its path that is missing or not a directory.
+        why: String,
     },
     /// The file of a data bags' secret is empty.
     #[error("the secret {} is empty", path.display())]

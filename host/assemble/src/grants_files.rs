@@ -1,6 +1,6 @@
 //! Reads the operator's grants from the disk: the file that the settings name, and `grants.d/*.toml` beside it.
 
-use grants::{Addition, EditedKey, ElevatedAccounts, Grants, GrantsError, NewLines};
+use grants::{Addition, EditedKey, Grants, GrantsError, MachineView, NewLines};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
@@ -139,15 +139,15 @@ impl GrantsFiles {
     }
 
     /// Returns the lines of the files with the entries added, by file and policy, new keys first. A comment marks each entry
-    /// that grants a lot. `elevated`: the machine's accounts with the same power as root.
-    pub fn new_lines(&self, additions: &[Addition], elevated: &ElevatedAccounts) -> Vec<NewLines> {
+    /// that grants a lot. `machine` decides which entries these are.
+    pub fn new_lines(&self, additions: &[Addition], machine: &MachineView) -> Vec<NewLines> {
         let grants = self.parse().unwrap_or_else(|_| Grants::nothing());
         let mut found = Vec::new();
         for (file, additions) in self.by_file(&grants, additions) {
             let text = additions.first().map_or("", |first| self.file_of(&grants, &first.policy).1);
             let name = file.display().to_string();
             let Ok(edited) = grants::add(text, &name, &additions) else { continue };
-            let risks = grants::risks(text, &name, &additions, &grants, elevated).unwrap_or_default();
+            let risks = grants::risks(text, &name, &additions, &grants, machine).unwrap_or_default();
             let mut policies: Vec<&str> = edited.keys.iter().map(|key| key.policy.as_str()).collect();
             policies.dedup();
             for (policy, is_new) in policies.into_iter().flat_map(|policy| [(policy, true), (policy, false)]) {
@@ -280,7 +280,7 @@ mod tests {
             lines(&other, "a", false, "packages = [\"x\", \"nginx\"]"),
             lines(&main, "new", true, "random = true"),
         ];
-        assert_eq!(files.new_lines(&added, &ElevatedAccounts::default()), expect);
+        assert_eq!(files.new_lines(&added, &MachineView::default()), expect);
     }
 
     #[test]

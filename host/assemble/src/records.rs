@@ -4,8 +4,8 @@ use crate::own_state;
 use crate::settings::Settings;
 use crate::started::{RunState, Started};
 use report::Record;
-use state::{Holder, NewestFirst, RunId, StateDirectory, StateError};
-use std::io::{self, Read as _};
+use state::{Holder, NewestFirst, RunId, StateDirectory, StateError, part_of_reader};
+use std::io::{self, BufReader, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -13,7 +13,10 @@ use text::error_chain;
 use thiserror::Error;
 
 /// The largest file of a run's JSON that is read, in bytes.
-const MAX_FILE: u64 = 512 << 20;
+const MAX_FILE: u64 = 256 << 20;
+
+/// The most memory for what is kept of such a file, in bytes. A record has at most 256 KiB of denials of each policy.
+const MAX_KEPT: usize = 128 << 20;
 
 /// The most identifiers that an error lists.
 const MAX_LISTED: usize = 5;
@@ -287,17 +290,17 @@ impl<'a> Records<'a> {
         })
     }
 
-    /// Reads the record of the newest run that has one.
+    /// Reads some keys of the record of the newest run that has one.
     ///
     /// # Errors
     /// No run has a record, or one is damaged.
-    pub fn newest(&self) -> Result<Record, RecordsError> {
+    pub fn newest(&self, keys: &[&str]) -> Result<Record, RecordsError> {
         let empty = || match self.is_hidden {
             true => RecordsError::Hidden { place: self.place.to_owned() },
             false => RecordsError::Empty { place: self.place.to_owned(), own: self.own.clone() },
         };
         for run in &self.runs {
-            if let Some(record) = run.read()? {
+            if let Some(record) = run.read_part(keys)? {
                 return Ok(record);
             }
         }
@@ -332,12 +335,12 @@ impl<'a> Records<'a> {
         damaged
     }
 
-    /// Reads the record of a run by its identifier or the beginning of it, or a file with a run's JSON. For a file, also
-    /// returns the number of the user who owns it, and who may have written anything into it.
+    /// Reads some keys of the record of a run by its identifier or the beginning of it, or of a file with a run's JSON. For a
+    /// file, also returns the number of the user who owns it, and who may have written anything into it.
     ///
     /// # Errors
     /// The file cannot be used, several runs begin so, or the run has no record.
-    pub fn named(settings: &'a Settings, name: &str) -> Result<(Record, Option<u32>), RecordsError> {
+    pub fn named(settings: &'a Settings, name: &str, keys: &[&str]) -> Result<(Record, Option<u32>), RecordsError> {
         let path = Path::new(name);
         let name = without_dots(name);
         // A text with the form of an identifier never means a file, because anybody could have put a file of that name into
@@ -345,13 +348,16 @@ impl<'a> Records<'a> {
         let id = match RunId::parse(name) {
             Ok(id) => id,
             Err(_) if RunId::may_begin_with(name) => {
-                return Ok((Self::find(settings)?.choose(Some(name), 0)?.finished()?, None));
+                let records = Self::find(settings)?;
+                let run = records.choose(Some(name), 0)?;
+                let record = run.read_part(keys)?;
+                return Ok((record.ok_or_else(|| RecordsError::Unfinished { id: run.id.clone() })?, None));
             }
-            Err(_) if path.is_file() => return of_file(path).map(|(record, owner)| (record, Some(owner))),
+            Err(_) if path.is_file() => return of_file(path, keys).map(|(record, owner)| (record, Some(owner))),
             Err(error) => return Err(error.into()),
         };
         for state in own_state::readable(settings)? {
-            if let Some(record) = state.record(&id)? {
+            if let Some(record) = state.record_part(&id, keys)? {
                 return Ok((Record::new(record), None));
             }
         }
@@ -370,16 +376,15 @@ fn without_dots(name: &str) -> &str {
     if name.ends_with("..") || name.ends_with('\u{2026}') { short } else { name }
 }
 
-fn of_file(path: &Path) -> Result<(Record, u32), RecordsError> {
+/// Reads some keys of a file that somebody else may have written.
+fn of_file(path: &Path, keys: &[&str]) -> Result<(Record, u32), RecordsError> {
     let failed = |source| RecordsError::Read { path: path.to_owned(), source };
     let file = plain_files::open(path).map_err(failed)?;
     let about = file.metadata().map_err(failed)?;
     if about.len() > MAX_FILE {
         return Err(RecordsError::TooLarge { path: path.to_owned() });
     }
-    let mut text = Vec::new();
-    file.take(MAX_FILE).read_to_end(&mut text).map_err(failed)?;
-    let json = serde_json::from_slice(&text);
+    let json = part_of_reader(BufReader::new(file.take(MAX_FILE)), keys, MAX_KEPT);
     let record = json.map(Record::new).map_err(|source| RecordsError::NotJson { path: path.to_owned(), source })?;
     Ok((record, about.uid()))
 }

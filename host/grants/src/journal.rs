@@ -8,7 +8,7 @@ use crate::edit::Addition;
 use crate::file::json_of;
 use crate::plain_names::PlainNames;
 use crate::policy::{SENSITIVE, SENSITIVE_HINT};
-use crate::risk::{Assessed, ElevatedAccounts};
+use crate::risk::{Assessed, MachineView};
 use crate::tidy;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -310,9 +310,8 @@ impl Journal {
     }
 
     /// Returns the smallest file that allows everything that was asked for. Entries of sensitive resources are included only
-    /// if `sensitive` is true. `elevated` are the machine's accounts that are as powerful as root; entries with them get a
-    /// comment.
-    pub fn suggestion(&self, elevated: &ElevatedAccounts, sensitive: bool) -> String {
+    /// if `sensitive` is true. Entries that are risky on this machine get a comment.
+    pub fn suggestion(&self, machine: &MachineView, sensitive: bool) -> String {
         let pages = self.pages();
         let wanted: Vec<_> =
             pages.asked.iter().map(|(policy, asked)| (policy, asked.wanted(sensitive), &asked.others)).collect();
@@ -320,7 +319,7 @@ impl Journal {
         let own: Vec<_> = wanted.iter().map(|(policy, wanted, _)| tidy::grants_of(policy, wanted)).collect();
         let all = wanted.iter().map(|(policy, wanted, others)| tidy::grants_of(policy, &tidy::merged(wanted, others)));
         let all: Vec<_> = all.collect();
-        let assessed = [&own, &all].map(|grants| Assessed::of(grants, elevated));
+        let assessed = [&own, &all].map(|grants| Assessed::of(grants, machine));
         let tables = wanted.iter().map(|(policy, wanted, others)| tidy::table(policy, wanted, others, &assessed));
         tables.filter(|table| !table.is_empty()).collect::<Vec<_>>().join("\n")
     }

@@ -54,7 +54,7 @@ pub use facts::{HARMLESS_FACTS, OnHiddenFact, is_harmless_fact};
 pub use file::GrantsError;
 pub use file_cache::file_cache;
 pub use journal::{Asker, Denial, Journal, MAX_VALUE, WhoAsks};
-pub use limits::{Limit, LimitDefault, LimitSetting, LimitUnit, Limits};
+pub use limits::{Limit, LimitDefault, LimitSetting, LimitUnit, Limits, RaisedLimit, raised_limits};
 pub use mounts::MountAsked;
 pub use needs::{CheckedNeed, NeedAnswer, Needs};
 pub use opens::keys_of_interfaces;
@@ -66,5 +66,5 @@ pub use proofs::{
     GrantedName, GrantedOptions, GrantedPackage, GrantedPath, GrantedReboot, GrantedRepository, GrantedService,
     GrantedTree, GrantedUrl, GrantedUser, Program, ReadablePath,
 };
-pub use risk::{ElevatedAccounts, Reason, RiskClass, risk_comments, risks};
+pub use risk::{Links, MachineView, Reason, RiskClass, risk_comments, risks};
 pub use words::split_words;

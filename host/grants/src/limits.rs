@@ -1,7 +1,10 @@
 //! The limits that a policy's grants may set: their keys, units, defaults and meanings. A test compares them with the table
 //! in docs/limits.md.
 
+use crate::file::GrantsError;
+use crate::policy::Grants;
 use std::time::Duration;
+use toml::de::{DeTable, DeValue};
 
 /// The unit of a limit in a file of grants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +26,16 @@ pub enum LimitDefault {
     Setting(&'static str, u64),
     /// A multiple of `memory_mib`.
     TimesGuestMemory(u64),
+}
+
+impl LimitDefault {
+    /// Returns the default in the limit's unit, if no operator sets another.
+    fn number(self) -> u64 {
+        match self {
+            Self::Fixed(number) | Self::Setting(_, number) => number,
+            Self::TimesGuestMemory(times) => times.saturating_mul(Limit::GuestMemory.setting().default.number()),
+        }
+    }
 }
 
 /// How a limit is written in a file of grants, and its default.
@@ -163,8 +176,9 @@ impl Limit {
                 unit: LimitUnit::Count,
                 default: LimitDefault::Fixed(500),
                 words: "new users and groups",
-                meaning: "users and groups that wrun makes for the policy in one run. Each user may take a range of numbers in \
-                          `/etc/subuid`, which has room for some 9,000 by default",
+                meaning: "users and groups that wrun makes for the policy in one run. By a rule with wildcards it makes one only \
+                          while the policy's rules with wildcards match fewer on the machine. Each user may take a range of \
+                          numbers in `/etc/subuid`, which has room for some 9,000 by default",
             },
             Self::Pauses => &LimitSetting {
                 key: "pause_seconds",
@@ -190,6 +204,57 @@ impl Limit {
     }
 }
 
+/// The milliseconds of a second.
+const MILLISECONDS: u64 = 1_000;
+
+/// A limit that grants raise above its default.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RaisedLimit {
+    /// The name of the policy.
+    pub policy: String,
+    /// The key below `limits`.
+    pub key: &'static str,
+    /// The number in the limit's unit.
+    pub number: f64,
+    /// The default in the same unit.
+    pub default: u64,
+    /// The line in the text, from 1.
+    pub line: usize,
+}
+
+/// Returns the limits that the text of a file of grants raises above their defaults.
+///
+/// # Errors
+/// The text is invalid.
+pub fn raised_limits(text: &str) -> Result<Vec<RaisedLimit>, GrantsError> {
+    let grants = Grants::parse(text, "grants")?;
+    let mut all = Vec::new();
+    for policy in grants.policy_names() {
+        let limits = grants.policy(policy, &[]).limits();
+        all.extend(limits.raised().map(|(setting, number, default)| {
+            let line = line_of(text, ["policy", policy, "limits", setting.key]);
+            RaisedLimit { policy: policy.to_owned(), key: setting.key, number, default, line }
+        }));
+    }
+    all.sort_by_key(|one| one.line);
+    Ok(all)
+}
+
+/// Returns the line of a value in a text of TOML, from 1.
+fn line_of(text: &str, keys: [&str; 4]) -> usize {
+    let Ok(table) = DeTable::parse(text) else { return 1 };
+    let (mut at, mut offset) = (Some(table.get_ref()), 0);
+    for key in keys {
+        let Some((_, value)) = at.and_then(|table| table.iter().find(|(name, _)| name.get_ref() == key)) else { break };
+        offset = value.span().start;
+        at = match value.get_ref() {
+            DeValue::Table(table) => Some(table),
+            _ => None,
+        };
+    }
+    1 + text.get(..offset).unwrap_or_default().matches('\n').count()
+}
+
 /// The limits that a policy's grants set, each in its unit; times in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Limits([Option<u64>; Limit::ALL.len()]);
@@ -211,6 +276,17 @@ impl Limits {
         self.number(limit).is_some()
     }
 
+    /// Returns the limits that are above their defaults, each with its number and the default, in its unit.
+    fn raised(&self) -> impl Iterator<Item = (&'static LimitSetting, f64, u64)> {
+        Limit::ALL.into_iter().filter_map(|limit| {
+            let setting = limit.setting();
+            let default = setting.default.number();
+            let parts = if setting.unit == LimitUnit::Seconds { MILLISECONDS } else { 1 };
+            let number = self.number(limit).filter(|number| *number > default.saturating_mul(parts))?;
+            Some((setting, number as f64 / parts as f64, default))
+        })
+    }
+
     fn number(&self, limit: Limit) -> Option<u64> {
         self.0.get(limit as usize).copied().flatten()
     }
@@ -219,5 +295,26 @@ impl Limits {
         if let Some(place) = self.0.get_mut(limit as usize) {
             *place = Some(number);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn raised_limits_are_told_with_their_lines() {
+        let check = |text: &str, expect: &[(&str, f64, u64, usize)]| {
+            let found = raised_limits(text).unwrap();
+            let found: Vec<_> = found.iter().map(|one| (one.key, one.number, one.default, one.line)).collect();
+            assert_eq!(found, expect, "{text}");
+        };
+        check("[policy.web.limits]\nmemory_mib = 256\nguest_seconds = 60\nhost_memory_mib = 512\n", &[]);
+        check(
+            "[policy.web]\n[policy.web.limits]\nguest_seconds = 60.5\nentries = 1\nmemory_mib = 257\n",
+            &[("guest_seconds", 60.5, 60, 3), ("memory_mib", 257.0, 256, 5)],
+        );
+        check("policy.web.limits = { wall_seconds = 1e6 }", &[("wall_seconds", 1e6, 3600, 1)]);
+        assert!(raised_limits("[policy.web").is_err());
     }
 }

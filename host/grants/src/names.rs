@@ -128,6 +128,13 @@ impl PolicyGrants {
         self.plain(capability, name, || is_known || standing != Standing::Ordinary)
     }
 
+    /// Tells whether only a rule with wildcards lets the policy manage an ordinary user or group of this name. Nothing is
+    /// recorded, since the policy did not ask for it.
+    pub fn is_account_by_wildcard(&self, capability: Capability, name: &str) -> bool {
+        let decided = self.list(capability).decide(Asked::Text(name), || privileged::group(name));
+        !self.everything && matches!(decided, Verdict::Allowed(rule) if !rule.pattern.is_exact())
+    }
+
     /// Checks whether the policy may give a user this id. A user with id 0 is root, and a user with another user's id owns
     /// that user's files. `holder` is the user who has the id now, with its standing.
     ///

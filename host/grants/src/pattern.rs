@@ -121,6 +121,14 @@ impl PathPattern {
             && (self.parts.len() >= directory.len() || self.parts.iter().any(|part| part == ANY_DEPTH))
     }
 
+    /// Tells whether an entry directly in the directory could match. If in doubt, returns true.
+    pub(crate) fn may_match_in(&self, directory: &str) -> bool {
+        let depth = components(directory).map_or(0, |parts| parts.len());
+        let any_depth = self.parts.iter().position(|part| part == ANY_DEPTH);
+        let reaches = any_depth.map_or(self.parts.len() == depth + 1, |at| at <= depth);
+        reaches && self.may_match_below(directory)
+    }
+
     pub(crate) fn specificity(&self) -> Specificity {
         Specificity {
             exact: self.is_exact(),

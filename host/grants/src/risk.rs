@@ -4,40 +4,47 @@
 
 mod comments;
 mod harmless;
+mod named;
+mod own_files;
 mod reason;
 mod runners;
 mod together;
 
 pub(crate) use comments::comment;
 pub use comments::risk_comments;
+pub use named::Links;
 pub use reason::{Reason, RiskClass};
 
 use crate::commands::{ANY, CommandGrant, GrantedLine, WordPattern};
 use crate::denied::Capability;
 use crate::edit::{Addition, new_among};
 use crate::file::{GrantsError, command_of, rule_of};
-use crate::pattern::{Asked, PathPattern, Pattern};
+use crate::pattern::{PathPattern, Pattern};
 use crate::policy::{Grants, PolicyGrants};
 use crate::privileged::{self, is_within};
-use crate::rules::{Rule, Verdict};
+use crate::rules::Rule;
 use crate::signs::only_text;
 use harmless::{acts_on_guarded_service, asks_without_reading, is_harmless};
+use named::NamedPaths;
+use own_files::{Files, Owner, Policy, account_of, read_from_policy};
 use runners::{changes_accounts, runs_others, starts_containers};
-use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::cell::LazyCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use text::{cut, escape_line};
 use together::{configures, is_configuration, runs_as_root, starts_as_root};
 
-/// Accounts of a machine that are as powerful as root there, in addition to those that are so on every machine.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ElevatedAccounts {
+/// What decides on one machine how risky entries are: accounts that are as powerful as root, in addition to those that are so
+/// everywhere, and links.
+#[derive(Debug, Clone, Default)]
+pub struct MachineView {
     /// Login names of accounts that are as powerful as root.
     pub users: BTreeSet<String>,
     /// Names of groups whose members are as powerful as root.
     pub groups: BTreeSet<String>,
     /// Paths of files and programs that decide which accounts these are, wherever they lie.
     pub places: BTreeSet<String>,
+    /// The symbolic links on the machine.
+    pub links: Links,
 }
 
 /// Returns the risky entries that a file of grants does not have yet, each with the reason. `all` has the grants of all
@@ -51,7 +58,7 @@ pub fn risks<'a>(
     name: &str,
     additions: &'a [Addition],
     all: &Grants,
-    elevated: &ElevatedAccounts,
+    machine: &MachineView,
 ) -> Result<Vec<(&'a Addition, Reason)>, GrantsError> {
     let (edited, new) = new_among(text, name, additions)?;
     let (before, after) = (Grants::parse(text, name)?, Grants::parse(&edited.text, name)?);
@@ -61,111 +68,51 @@ pub fn risks<'a>(
         grants.policy(policy, &[])
     });
     let tables: Vec<Arc<PolicyGrants>> = tables.collect();
-    let mut assessed = Assessed::of(&tables, elevated);
-    assessed.configuring = before.policy_names().filter(|policy| configures(&before.policy(policy, &[]))).collect();
+    let mut assessed = Assessed::of(&tables, machine);
+    assessed.knows_before(&before);
     let found = additions.iter().zip(new).filter(|(_, is_new)| *is_new);
     Ok(found.filter_map(|(addition, _)| Some((addition, assessed.risk(addition)?))).collect())
 }
 
 const NO_RIGHT: &str = "is not a right, and may take rights away: read it";
 const UNREAD: &str = "is not understood: read it";
-const MAY_CHANGE: &str = "runs as root with a file that the policy may change";
 const UNKNOWN: &str = "runs as root, and wrun does not know what it does: read all of it";
 const MANY: &str = "has a wildcard, and allows all that it matches: name what is meant";
-const OTHERS_ACCOUNT: &str = "runs a file that the policy may change as an account that another policy uses";
+const LENT: &str = "is read or run by a command that the policy may have run as an account that it does not make";
+const TOO_MANY: &str = "names more paths than wrun looks at, or paths with too many parts: read all of it";
 const OTHER_MAY_CHANGE: &str = "runs as root with a file that another policy may change";
-
-/// Maximum length of a path that a reason names, in bytes.
-const MAX_SHOWN_PATH: usize = 100;
-
-/// Maximum number of files that are compared with all rules of a policy. Further files count as allowed if any rule allows
-/// them.
-const MAX_DECIDED: usize = 2_000;
 
 /// The grants of several policies, prepared for assessing entries one by one.
 pub(crate) struct Assessed<'g> {
     policies: BTreeMap<&'g str, Policy<'g>>,
-    elevated: &'g ElevatedAccounts,
+    machine: &'g MachineView,
     /// The policies that could change configuration before the entries to assess.
-    configuring: BTreeSet<&'g str>,
-}
-
-/// The files that one policy may change, and the files that its privileged commands name.
-struct Policy<'g> {
-    grants: &'g PolicyGrants,
-    exact: HashSet<String>,
-    wide: Vec<&'g PathPattern>,
-    decided: Cell<usize>,
-    files: HashSet<String>,
-    /// The files that commands of any account name.
-    files_of_all: HashSet<String>,
-    /// The accounts that the policy's commands run as, and those that it may manage by their names.
-    accounts: BTreeSet<String>,
-}
-
-impl<'g> Policy<'g> {
-    fn of(grants: &'g PolicyGrants, elevated: &ElevatedAccounts) -> Self {
-        let (mut exact, mut wide) = (HashSet::new(), vec![]);
-        for rule in grants.list(Capability::Paths).iter().filter(|rule| rule.allow) {
-            if let Pattern::Path(path) = &rule.pattern {
-                match path.only_path() {
-                    Some(path) => drop(exact.insert(path)),
-                    None => wide.push(path),
-                }
-            }
-        }
-        let all = || grants.rules.commands.iter();
-        let commands = all().filter(|command| has_rights(command, elevated));
-        let managed = grants.list(Capability::Users).iter().filter(|rule| rule.allow).filter_map(|rule| {
-            let Pattern::Name(name) = &rule.pattern else { return None };
-            name.only_name()
-        });
-        Self {
-            grants,
-            exact,
-            wide,
-            decided: Cell::new(0),
-            files: commands.flat_map(files).collect(),
-            files_of_all: all().flat_map(files).collect(),
-            accounts: all().filter_map(|command| command.user.clone()).chain(managed).collect(),
-        }
-    }
-
-    /// Tells whether the rules allow the policy to change the file.
-    fn may_change(&self, path: &str) -> bool {
-        if !self.exact.contains(path) && !self.wide.iter().any(|wide| wide.matches(path)) {
-            return false;
-        }
-        self.decided.set(self.decided.get() + 1);
-        let rules = self.grants.list(Capability::Paths);
-        let asked = Asked::Path(path, &self.grants.homes);
-        self.decided.get() > MAX_DECIDED
-            || matches!(rules.decide(asked, || self.grants.is_privileged(path)), Verdict::Allowed(_))
-    }
-
-    /// Tells whether a path rule matches a file that a privileged command runs or reads.
-    fn runs_what_matches(&self, rule: &PathPattern) -> bool {
-        is_one_of(&self.files, rule)
-    }
-
-    /// Tells whether a path rule matches a file that a command of any account runs or reads.
-    fn uses_what_matches(&self, rule: &PathPattern) -> bool {
-        is_one_of(&self.files_of_all, rule)
-    }
-}
-
-fn is_one_of(files: &HashSet<String>, rule: &PathPattern) -> bool {
-    match rule.only_path() {
-        Some(path) => files.contains(&path),
-        None => files.iter().any(|path| rule.matches(path)),
-    }
+    configuring: BTreeSet<String>,
+    /// By policy, the files of commands that ran as an account of somebody else before the entries to assess.
+    lent: BTreeMap<String, Files>,
 }
 
 impl<'g> Assessed<'g> {
     /// Reads the grants of policies, which already include the entries to assess.
-    pub(crate) fn of(policies: &'g [Arc<PolicyGrants>], elevated: &'g ElevatedAccounts) -> Self {
-        let policy = |grants: &'g Arc<PolicyGrants>| (grants.policy(), Policy::of(grants, elevated));
-        Self { policies: policies.iter().map(policy).collect(), elevated, configuring: BTreeSet::new() }
+    pub(crate) fn of(policies: &'g [Arc<PolicyGrants>], machine: &'g MachineView) -> Self {
+        let policy = |grants: &'g Arc<PolicyGrants>| (grants.policy(), Policy::of(grants, machine));
+        let policies = policies.iter().map(policy).collect();
+        Self { policies, machine, configuring: BTreeSet::new(), lent: BTreeMap::new() }
+    }
+
+    /// Takes the grants without the entries to assess.
+    fn knows_before(&mut self, before: &Grants) {
+        for name in before.policy_names() {
+            let grants = before.policy(name, &[]);
+            if configures(&grants) {
+                self.configuring.insert(name.to_owned());
+            }
+            let Some(own) = self.policies.get(name) else { continue };
+            let lent = grants.rules.commands.iter().filter(|command| {
+                !has_rights(command, self.machine) && self.owner_of_account(own, command) != Owner::Policy
+            });
+            self.lent.insert(name.to_owned(), Files::of(lent, &self.machine.links));
+        }
     }
 
     /// Returns the reason why an entry is risky, as the rest of a sentence that begins with the entry. Returns `None` for any
@@ -178,10 +125,10 @@ impl<'g> Assessed<'g> {
     /// Returns the reason why an entry opens a lot together with others of its policy.
     fn risk_together(&self, own: &Policy<'_>, addition: &Addition) -> Option<&'static str> {
         if is_configuration(addition) {
-            return runs_as_root(own.grants, self.elevated).then_some(together::CONFIGURES);
+            return runs_as_root(own.grants, self.machine).then_some(together::CONFIGURES);
         }
         let is_configuring = self.configuring.contains(addition.policy.as_str());
-        (is_configuring && starts_as_root(addition, self.elevated)).then_some(together::RUNS)
+        (is_configuring && starts_as_root(addition, self.machine)).then_some(together::RUNS)
     }
 
     /// Returns the reason why an entry is risky by itself.
@@ -233,14 +180,14 @@ impl<'g> Assessed<'g> {
                 if self.is_of_administrators(path) {
                     return Some("decides who is as good as root, or is run when somebody logs in");
                 }
-                if own.runs_what_matches(path) {
+                if own.files.has_what_matches(path) {
                     return Some("is read or run by a command that the policy may have run as root");
                 }
-                let others = self.policies.values().filter(|one| one.grants.policy() != own.grants.policy());
-                return others
-                    .into_iter()
-                    .any(|other| other.uses_what_matches(path))
-                    .then_some("is read or run by a command of another policy");
+                if self.lent.get(own.grants.policy()).is_some_and(|files| files.has_what_matches(path)) {
+                    return Some(LENT);
+                }
+                let is_used = self.others(own).any(|other| other.files_of_all.has_what_matches(path));
+                return is_used.then_some("is read or run by a command of another policy");
             }
             Capability::Mounts => {
                 "mounts a file system: the policy reaches all that is in it, and it lies over what was at its place"
@@ -253,10 +200,10 @@ impl<'g> Assessed<'g> {
             Capability::Users | Capability::CronUsers | Capability::Groups if is_number(&addition.value) => {
                 "is the number of an account, which may be root's or one that is as good as root"
             }
-            Capability::Users | Capability::CronUsers if needs_its_name() || is_elevated(&self.elevated.users) => {
+            Capability::Users | Capability::CronUsers if needs_its_name() || is_elevated(&self.machine.users) => {
                 "is root, or an account that is as good as root, or would be if it were made"
             }
-            Capability::Groups if needs_its_name() || is_elevated(&self.elevated.groups) => {
+            Capability::Groups if needs_its_name() || is_elevated(&self.machine.groups) => {
                 "is a group whose members can be as good as root"
             }
             Capability::PackageOptions => {
@@ -287,14 +234,30 @@ impl<'g> Assessed<'g> {
     /// Tells whether a path rule without wildcards matches a place of the administrators, or lies above or below one. A rule
     /// with wildcards does not reach them.
     fn is_of_administrators(&self, rule: &PathPattern) -> bool {
-        let places = || self.elevated.places.iter();
+        let places = || self.machine.places.iter();
         let meets = |path: &str| places().any(|place| is_within(path, place) || is_within(place, path));
         rule.only_path().is_some_and(|path| meets(&path))
     }
 
+    fn others(&self, own: &Policy<'_>) -> impl Iterator<Item = &Policy<'g>> {
+        let name = own.grants.policy().to_owned();
+        self.policies.values().filter(move |one| one.grants.policy() != name)
+    }
+
+    /// Returns who makes the account of a command. An account that several policies name is not one's own.
+    fn owner_of_account(&self, own: &Policy<'_>, command: &CommandGrant) -> Owner {
+        let is_others =
+            command.user.as_ref().is_some_and(|user| self.others(own).any(|other| other.accounts.contains(user)));
+        match is_others {
+            true => Owner::OtherPolicy,
+            false if own.makes_account_of(command) => Owner::Policy,
+            false => Owner::Unknown,
+        }
+    }
+
     fn risk_of_command(&self, own: &Policy<'_>, command: &CommandGrant) -> Option<Reason> {
-        if !has_rights(command, self.elevated) {
-            return self.is_of_others_account(own, command).then(|| OTHERS_ACCOUNT.into());
+        if !has_rights(command, self.machine) {
+            return self.risk_of_account(own, command);
         }
         let is_open = |word: &WordPattern| matches!(word, WordPattern::Any | WordPattern::Rest);
         if command.environment.keys().any(|name| privileged::variable(name)) {
@@ -303,15 +266,18 @@ impl<'g> Assessed<'g> {
         if command.input {
             return Some("runs as root and reads what the policy gives it on standard input".into());
         }
-        let others = || self.policies.values().filter(|one| one.grants.policy() != own.grants.policy());
+        let named = LazyCell::new(|| NamedPaths::of(command, &self.machine.links));
         let reason = match &command.what {
             GrantedLine::AnyShell => Some("is any command as root"),
             GrantedLine::Shell(_) => Some("is a line that a shell runs as root: read all of it"),
             GrantedLine::Script { sha256: None, .. } => Some("is any script as root"),
             GrantedLine::Script { .. } => Some("is a script that runs as root: read all of it"),
             GrantedLine::PathSource(words) if is_plain(command) && asks_without_reading(words) => None,
-            GrantedLine::PathSource(_) if files(command).any(|path| own.may_change(&path)) => Some(MAY_CHANGE),
-            GrantedLine::PathSource(_) if files(command).any(|path| others().any(|other| other.may_change(&path))) => {
+            GrantedLine::PathSource(_) if let Some(changed) = own.changed_by_itself(&named) => {
+                return Some(changed.reason(&account_of(command), Owner::Policy));
+            }
+            GrantedLine::PathSource(_) if named.is_cut => Some(TOO_MANY),
+            GrantedLine::PathSource(_) if self.others(own).any(|other| other.changed_by_itself(&named).is_some()) => {
                 Some(OTHER_MAY_CHANGE)
             }
             GrantedLine::PathSource(words) if runs_others(words) => {
@@ -336,11 +302,22 @@ impl<'g> Assessed<'g> {
         reason.map(Reason::from)
     }
 
-    /// Tells whether a command runs a file that its policy may change as an account of another policy.
-    fn is_of_others_account(&self, own: &Policy<'_>, command: &CommandGrant) -> bool {
-        let Some(user) = &command.user else { return false };
-        let mut others = self.policies.values().filter(|one| one.grants.policy() != own.grants.policy());
-        others.any(|other| other.accounts.contains(user)) && files(command).any(|path| own.may_change(&path))
+    /// Returns the reason why a command of an ordinary account is risky: the policy decides what it does, and so may do all that
+    /// this account may. An account that the policy makes is no reason.
+    fn risk_of_account(&self, own: &Policy<'_>, command: &CommandGrant) -> Option<Reason> {
+        let owner = self.owner_of_account(own, command);
+        let only_looks = matches!(&command.what, GrantedLine::PathSource(words) if asks_without_reading(words));
+        // The wildcards of a command are a reason of their own.
+        if owner == Owner::Policy || (only_looks && command.environment.is_empty()) || allows_many(command) {
+            return None;
+        }
+        let account = account_of(command);
+        if command.input {
+            return Some(read_from_policy(&account, owner));
+        }
+        let named = NamedPaths::of(command, &self.machine.links);
+        let cut = || named.is_cut.then(|| TOO_MANY.into());
+        own.changed_by_itself(&named).map(|changed| changed.reason(&account, owner)).or_else(cut)
     }
 }
 
@@ -360,7 +337,7 @@ fn risk_of_path(command: &CommandGrant) -> Option<Reason> {
         Some(_) => ", a secret",
         None => ", where root or the system runs, reads as configuration or trusts what it finds",
     };
-    Some(format!("runs as root with `{}`{why}", escape_line(&cut(&path, MAX_SHOWN_PATH))).into())
+    Some(format!("runs as root with `{}`{why}", reason::shown(&path)).into())
 }
 
 /// Tells whether only the words of a command decide its effect. Any variable may change it: programs read files, options and
@@ -395,48 +372,17 @@ fn allows_many(command: &CommandGrant) -> bool {
 }
 
 /// Tells whether a command may have more rights than an ordinary account. A numeric id may belong to any account.
-fn has_rights(command: &CommandGrant, elevated: &ElevatedAccounts) -> bool {
+fn has_rights(command: &CommandGrant, machine: &MachineView) -> bool {
     let is_plain = |name: &str| !name.starts_with(|first: char| first.is_ascii_digit() || first == '+' || first == '-');
     let user = command.user.as_deref();
     // The names from the administrators' files are in lower case, those of accounts unchanged.
     let is_one =
         |names: &BTreeSet<String>, name: &str| names.contains(name) || names.contains(&name.to_ascii_lowercase());
-    let is_group = |name: &str| privileged::group(name) || is_one(&elevated.groups, name);
+    let is_group = |name: &str| privileged::group(name) || is_one(&machine.groups, name);
     let is_ordinary =
-        |user: &str| is_plain(user) && !privileged::user(user) && !is_one(&elevated.users, user) && !is_group(user);
+        |user: &str| is_plain(user) && !privileged::user(user) && !is_one(&machine.users, user) && !is_group(user);
     let group = command.group.as_deref();
     !user.is_some_and(is_ordinary) || group.is_some_and(|group| !is_plain(group) || is_group(group))
-}
-
-/// Returns the paths that the words of a command or a shell's line name, normalized, each followed by the directories above it.
-fn files(command: &CommandGrant) -> impl Iterator<Item = String> {
-    let (words, line) = match &command.what {
-        GrantedLine::PathSource(words) => (words.as_slice(), None),
-        GrantedLine::Shell(line) => (&[][..], Some(line.as_str())),
-        _ => (&[][..], None),
-    };
-    let base =
-        command.cwd.as_ref().map_or_else(String::new, |cwd| cwd.only_path().unwrap_or_else(|| cwd.beginning().into()));
-    let named = words.iter().filter_map(|word| match word {
-        WordPattern::Word(word) => Some(word.as_str()),
-        _ => None,
-    });
-    let relative = named.clone().flat_map(|word| [Some(word), word.split_once('=').map(|(_, value)| value)]).flatten();
-    let within = named.chain(line).flat_map(text::absolute_paths);
-    relative.chain(within).flat_map(move |word| {
-        let whole = if word.starts_with('/') { word.to_owned() } else { format!("{base}/{word}") };
-        let mut path = String::new();
-        let mut paths = Vec::new();
-        for part in whole.split('/').filter(|part| !matches!(*part, "" | ".")) {
-            if part == ".." {
-                path.truncate(path.rfind('/').unwrap_or(0));
-            } else {
-                path = format!("{path}/{part}");
-                paths.push(path.clone());
-            }
-        }
-        paths
-    })
 }
 
 /// Returns the paths that the arguments of a command name, normalized.

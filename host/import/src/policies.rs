@@ -6,7 +6,7 @@ use std::path::Path;
 use author::check::{CheckError, Finding, Kind, Readers, Report, Subject, additions, check};
 use author::folders::CookbookFolders;
 use author::policyfile::{expanded, relative};
-use grants::{Addition, ElevatedAccounts, Grants};
+use grants::{Addition, Grants, MachineView};
 use node::object::DEFAULT_ENVIRONMENT;
 use node::run_list::RunList;
 use node::version_constraint::{Version, VersionConstraint, VersionStyle};
@@ -420,7 +420,7 @@ impl<R: Readers> Work<'_, R> {
         let file = "grants.toml";
         self.grants.retain(|addition| names.contains(&addition.policy));
         let text = grants::add(&start, file, &self.grants)?.text;
-        let risky = grants::risks(&start, file, &self.grants, &Grants::default(), &ElevatedAccounts::default())?;
+        let risky = grants::risks(&start, file, &self.grants, &Grants::default(), &MachineView::default())?;
         for (Addition { policy, key, value }, reason) in risky {
             self.notes.push(Note::hint(file, format!("policy {policy}: {key} {value} {reason}")));
         }

@@ -21,7 +21,7 @@ use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
 
-pub use absent::{explained, missing_part};
+pub use absent::{explained, missing_part, near_name};
 pub use folder::{Folder, free_bytes};
 pub use held::HeldFolder;
 pub use own::is_own_user;

@@ -9,7 +9,7 @@ mod ranges;
 use crate::plan::View;
 use administrators::Administrators;
 use contract::MachineGroup;
-use grants::{ElevatedAccounts, Standing};
+use grants::{Links, MachineView, Standing};
 use machine::root::Root;
 use machine::users::Users;
 use ranges::Ranges;
@@ -221,6 +221,15 @@ fn elevated_users(users: &mut Users, elevated: &BTreeSet<u32>, administrators: &
     found
 }
 
+/// Returns the names of the users and of the groups that are not the system's.
+pub(crate) fn ordinary_names(view: &mut View<'_>) -> (Vec<String>, Vec<String>) {
+    let first = (first_ordinary(view.root, "UID_MIN"), first_ordinary(view.root, "GID_MIN"));
+    let users = view.users();
+    let of_users = users.users().iter().filter(|user| user.uid >= first.0 && user.uid != NOBODY);
+    let of_groups = users.groups().iter().filter(|group| group.gid >= first.1 && group.gid != NOBODY);
+    (of_users.map(|user| user.name.clone()).collect(), of_groups.map(|group| group.name.clone()).collect())
+}
+
 fn first_ordinary(root: &Root, key: &str) -> u32 {
     ordinary(root, key, FIRST_ORDINARY)
 }
@@ -233,20 +242,21 @@ fn ordinary(root: &Root, key: &str, otherwise: u32) -> u32 {
     value.unwrap_or(otherwise)
 }
 
-/// Returns the accounts of a root that are as powerful as root itself. The crate `grants` warns operators about entries with
-/// them.
-pub fn elevated_accounts(root: &std::path::Path) -> ElevatedAccounts {
-    let Ok(root) = Root::open(root, &contract::Account::unmetered("wrun")) else { return ElevatedAccounts::default() };
+/// Returns the accounts of a root that are as powerful as root itself, and its links. The crate `grants` warns operators about
+/// entries with such accounts, and about commands that reach a policy's own files by a link.
+pub fn machine_view(root: &std::path::Path) -> MachineView {
+    let Ok(root) = Root::open(root, &contract::Account::unmetered("wrun")) else { return MachineView::default() };
     let mut users = Users::default();
     users.refresh(&root);
     let administrators = Administrators::read(&root);
     let elevated = elevated_numbers(&mut users, &administrators);
     let elevated_users = elevated_users(&mut users, &elevated, &administrators);
     let elevated_groups = || users.groups().iter().filter(|group| elevated.contains(&group.gid));
-    let mut found = ElevatedAccounts {
+    let mut found = MachineView {
         users: elevated_users,
         groups: elevated_groups().map(|group| group.name.clone()).collect(),
         places: places_of(&administrators, &root),
+        links: Links::default(),
     };
     // Accounts that are named but do not exist yet have this power once they are created. So does a user whose own group is
     // created with it.
@@ -255,6 +265,7 @@ pub fn elevated_accounts(root: &std::path::Path) -> ElevatedAccounts {
     let is_missing = |name: &&str| users.groups().iter().all(|group| group.name != *name);
     found.users.extend(administrators.groups().filter(is_missing).map(str::to_owned));
     found.groups.extend(administrators.groups().map(str::to_owned));
+    found.links = Links::new(move |path| root.locate(path).ok()?.read_link().ok());
     found
 }
 
@@ -309,7 +320,7 @@ mod tests {
         ] {
             std::fs::write(folder.path().join(path), text).unwrap();
         }
-        let found = elevated_accounts(folder.path());
+        let found = machine_view(folder.path());
         assert_eq!(Vec::from_iter(found.users), ["ada", "bob", "ops", "root"]);
         assert_eq!(Vec::from_iter(found.groups), ["root", "sudo", "team"]);
     }
@@ -325,7 +336,7 @@ mod tests {
         std::fs::write(folder.path().join("etc/sudoers"), "@includedir /srv/rules/\n").unwrap();
         let expect = ["/srv/link/greet", "/srv/real/greet", "/srv/rules"];
         assert_eq!(places_of_administrators(folder.path()), expect);
-        assert_eq!(Vec::from_iter(elevated_accounts(folder.path()).places), expect);
+        assert_eq!(Vec::from_iter(machine_view(folder.path()).places), expect);
     }
 
     /// A directory of the company has the group: `/etc/group` lacks it, and sudo asks the name service.
@@ -391,7 +402,7 @@ mod tests {
         ] {
             std::fs::write(folder.path().join(path), text).unwrap();
         }
-        let found = elevated_accounts(folder.path());
+        let found = machine_view(folder.path());
         // There is a group of the name `team`, so that no user gets a new one.
         assert_eq!(Vec::from_iter(found.users), ["admin", "ann", "gone", "netops", "root"]);
         assert_eq!(Vec::from_iter(found.groups), ["admin", "netops", "root", "sudo", "team"]);

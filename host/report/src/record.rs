@@ -7,6 +7,7 @@ use crate::unseen::UnseenRecipe;
 use crate::{hidden_reads, would};
 use contract::Tally;
 use grants::{Addition, Denial, Needs};
+use serde::Deserialize as _;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -218,7 +219,7 @@ impl Record {
 
     fn list<T: serde::de::DeserializeOwned>(&self, key: &'static str) -> Result<Vec<T>, RecordError> {
         let Some(list) = self.0.get(key) else { return Ok(vec![]) };
-        serde_json::from_value(list.clone()).map_err(|source| RecordError::Invalid { key, source })
+        Vec::deserialize(list).map_err(|source| RecordError::Invalid { key, source })
     }
 
     /// Returns the entries that a policy asked for, allowed and denied, with their text in the record. Returns `None` if the

@@ -235,8 +235,11 @@ pub struct Property {
     pub deprecated: Option<&'static str>,
     /// The message for a failed check, instead of Chef's usual one.
     pub validation_message: Option<&'static str>,
-    /// The kind of thing that it affects beyond the resource.
+    /// The kind of thing that it affects beyond the resource, which needs a grant of its own.
     pub deputy: Deputy,
+    /// The granted thing whose grant includes such an effect, such as `the file`. With the right to a file of sudo's rules, a
+    /// policy writes any rules into it.
+    pub included_in: Option<&'static str>,
 }
 
 /// The Chef type `[TrueClass, FalseClass]`.

@@ -99,7 +99,7 @@ pub fn type_text(resource: &'static ResourceType, grants: GrantKeys<'_>) -> Stri
         text.push_str(&format!("- `{}`{is_default}: {}\n", action.name, action.doc));
     }
     text.push_str("\n## Properties\n\n");
-    resource.own_properties().for_each(|property| write_property(&mut text, property));
+    resource.documented_properties().for_each(|property| write_property(&mut text, &property));
     text.push_str("\n## Properties of all types\n\n");
     COMMON
         .iter()
@@ -139,7 +139,7 @@ pub fn type_json(resource: &'static ResourceType) -> Json {
         "implemented_by": resource.implemented_by.word(),
         "introduced": resource.introduced,
         "identity": resource.identity().iter().map(|property| property.name).collect::<Vec<_>>(),
-        "properties": resource.own_properties().map(property_json).collect::<Vec<_>>(),
+        "properties": resource.documented_properties().map(|one| property_json(&one)).collect::<Vec<_>>(),
     })
 }
 
@@ -166,6 +166,7 @@ pub fn property_json(property: &Property) -> Json {
         "identity": property.identity,
         "collects": property.collects,
         "deputy": property.deputy.word(),
+        "included_in": property.included_in,
         "introduced": property.introduced,
         "deprecated": property.deprecated,
     })
@@ -231,6 +232,7 @@ fn write_property(text: &mut String, property: &Property) {
         notes.push(format!("Also called `{}`.", property.aliases.join("`, `")));
     }
     notes.extend(property.deputy.phrase().map(|what| format!("Needs a grant of its own, for {what}.")));
+    notes.extend(property.included_in.map(|thing| format!("Comes with the grant for {thing}.")));
     notes.extend(property.introduced.map(|version| format!("In Chef since {version}.")));
     notes.extend(property.deprecated.map(|reason| format!("Deprecated: {reason}.")));
     for note in notes {

@@ -1,6 +1,6 @@
 //! The specification of a resource type: its name, actions and properties.
 
-use crate::property::Property;
+use crate::property::{Deputy, Property};
 
 /// The implementation of a type's actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +81,19 @@ impl ResourceType {
             group.iter().filter(move |property| {
                 !later.iter().any(|group| group.iter().any(|other| other.name == property.name))
             })
+        })
+    }
+
+    /// Its own properties as the reference describes them. Types share properties, and some do not ask for a grant that others
+    /// ask for: set-id bits give no rights on directories, wrun installs no gems, and the right to a file of `cron.d` includes
+    /// any job.
+    pub fn documented_properties(&self) -> impl Iterator<Item = Property> {
+        self.own_properties().map(|property| match (self.name, property.name) {
+            ("directory" | "remote_directory", "mode") | ("gem_package" | "chef_gem", "environment") => {
+                property.deputy(Deputy::None)
+            }
+            ("cron_d", "user") => property.included_in("the file; without that, `cron_users` names the user"),
+            _ => *property,
         })
     }
 

@@ -46,6 +46,7 @@ mod lock;
 mod names;
 mod nodes;
 mod outbox;
+mod part;
 mod pending;
 mod runs;
 
@@ -58,5 +59,6 @@ pub use limits::MAX_LINE;
 pub use lock::{Holder, LockRequest, RunLock};
 pub use nodes::NODE_FORMAT;
 pub use outbox::{Outbox, OutboxLock};
+pub use part::part_of_reader;
 pub use pending::{Pending, Unrecorded};
 pub use runs::{NewestFirst, RunFolder, RunId};

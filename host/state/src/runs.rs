@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use serde::Serialize;
-use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::StateError;
 use crate::folder::{Folder, Survives, random_hex};
+use crate::part::part_of;
 
 /// The folder of runs that changed the machine, or tried to.
 const FOLDER: &str = "runs";
@@ -215,7 +215,7 @@ pub(crate) fn started(state: &Folder, id: &RunId) -> Result<Option<Value>, State
     read_file(state, FOLDER, id, STARTED, |bytes| serde_json::from_slice(bytes))
 }
 
-/// Some keys of a run's record. `None`: no run has that name.
+/// Some keys of a run's record, as [`part_of`] takes them. `None`: no run has that name.
 pub(crate) fn record_part(state: &Folder, id: &RunId, keys: &[&str]) -> Result<Option<Value>, StateError> {
     for below in [FOLDER, DRY_FOLDER] {
         if let Some(record) = read_record(state, below, id, |bytes| part_of(bytes, keys))? {
@@ -223,33 +223,6 @@ pub(crate) fn record_part(state: &Folder, id: &RunId, keys: &[&str]) -> Result<O
         }
     }
     Ok(None)
-}
-
-/// Returns the values of some keys of an object, and skips the others.
-fn part_of(json: &[u8], keys: &[&str]) -> serde_json::Result<Value> {
-    struct Part<'a>(&'a [&'a str]);
-    impl<'de> Visitor<'de> for Part<'_> {
-        type Value = Map<String, Value>;
-
-        fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-            out.write_str("an object")
-        }
-
-        fn visit_map<A: MapAccess<'de>>(self, mut all: A) -> Result<Self::Value, A::Error> {
-            let mut part = Map::new();
-            while let Some(key) = all.next_key::<String>()? {
-                match self.0.contains(&key.as_str()) {
-                    true => drop(part.insert(key, all.next_value()?)),
-                    false => drop(all.next_value::<IgnoredAny>()?),
-                }
-            }
-            Ok(part)
-        }
-    }
-    let mut reader = serde_json::Deserializer::from_slice(json);
-    let part = reader.deserialize_map(Part(keys))?;
-    reader.end()?;
-    Ok(Value::Object(part))
 }
 
 /// A survey's record. `None`: no survey has that name.

@@ -258,6 +258,25 @@ fn attack_a_record_that_a_stranger_wrote_gives_and_takes_nothing() {
     assert_eq!(fs::read_to_string(bench.grants()).unwrap(), ours);
 }
 
+/// A value of JSON needs many times the bytes of its text.
+#[test]
+fn attack_a_large_record_of_a_stranger_is_refused() {
+    let bench = Bench::new("file '/srv/a'\n");
+    let file = bench.program.configuration().join("run.json");
+    let path = file.display().to_string();
+    let allow = |code| bench.tool(&["grants", "allow", "--from-run", &path]).expect_code(code).unwrap();
+    let many = "[],".repeat(5_000_000);
+    fs::write(&file, format!("{{\"run_id\": \"x\", \"denials\": [{many}0]}}")).unwrap();
+    let refused = allow(43);
+    assert!(refused.stderr.contains("what is read of it needs more than 128 MiB"), "{}", refused.text());
+    // What is not needed is not kept.
+    fs::write(&file, format!("{{\"run_id\": \"x\", \"resources\": [{many}0]}}")).unwrap();
+    assert!(allow(0).stderr.contains("nothing was denied in run x"));
+    fs::File::create(&file).unwrap().set_len((256 << 20) + 1).unwrap();
+    let refused = allow(43);
+    assert!(refused.stderr.contains("is longer than 268435456 bytes"), "{}", refused.text());
+}
+
 /// A server does as root what its configuration says.
 #[test]
 fn attack_configuration_of_a_service_is_not_added_by_yes() {

@@ -48,15 +48,15 @@ module Wrun
         nil
       end
 
-      # Returns the candidate nearest to a name, if at most a third of its characters differ. Of equally near ones, returns the
-      # alphabetically first.
+      # Returns the candidate nearest to a name, if at most a third of its characters differ. Of a name with one or two
+      # characters, fewer than half may differ. Of equally near ones, returns the alphabetically first.
       def nearest(name, candidates)
         most = (name.length / 3).clamp(1, 4)
         near = candidates.map(&:to_s).uniq.filter_map do |candidate|
           next if (candidate.length - name.length).abs > most
 
           far = distance(name[0, COMPARED], candidate[0, COMPARED])
-          [far, candidate] if far <= most
+          [far, candidate] if far <= most && (far.zero? || far * 2 < [name.length, candidate.length].max)
         end
         near.min&.last
       end

@@ -648,7 +648,7 @@ resource! {
     Link link "link" "A new `link` resource. The name is also its `target_file`, unless that is set.";
     properties {
         target_file "target_file" set Text "The path of the link itself.\n\nDefault: the resource's name.";
-        to "to" set Text "What the link points to.";
+        to "to" set Text "What the link points to. A hard link needs the right to that file too.";
         link_type "link_type" set Text "A symbolic or a hard link.\n\nOne of `symbolic`, `hard`. Default: `:symbolic`.";
         owner "owner" set TextOrInteger "The owner, as a user's name or number.";
         group "group" set TextOrInteger "The owning group, as a name or number.";
@@ -1566,7 +1566,7 @@ resource! {
         arch "arch" set TextOrList "The architecture, or one for each name of the list.";
         flush_cache "flush_cache" set Map "Whether the index is fetched again before or after the action.\n\nDefault: `{\"before\"=>false, \"after\"=>false}`.";
         allow_downgrade "allow_downgrade" set Boolean "Whether an older version may replace a newer one.\n\nDefault: `true`.";
-        yum_binary "yum_binary" set Text "The yum program.";
+        yum_binary "yum_binary" set Text "The yum program: `yum` or `dnf`.";
     }
     actions {
         action_install "install" "Installs the package; with a version, exactly that one.";

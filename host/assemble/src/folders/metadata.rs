@@ -58,10 +58,7 @@ pub(super) fn all(
     for folder in cookbooks.names() {
         let (name, metadata) = match read(cookbooks, folder, ask) {
             Ok((name, metadata)) => (name, metadata),
-            Err(failure) => {
-                let place = cookbooks.place(folder).map(|path| path.display().to_string()).unwrap_or_default();
-                (folder.to_owned(), Metadata::broken(folder, with_place(failure, folder, &place)))
-            }
+            Err(failure) => (folder.to_owned(), Metadata::broken(folder, failure)),
         };
         // A folder with the same name as its cookbook wins over one with another name.
         if name == folder || !known.contains_key(&name) {
@@ -89,7 +86,8 @@ fn read(
     ask: &mut dyn FnMut(Question) -> Result<Value, Failure>,
 ) -> Result<(String, Metadata), Failure> {
     let place = cookbooks.place(folder).map(|path| path.display().to_string()).unwrap_or_default();
-    let invalid = |what: &str| {
+    let nameless = || {
+        let what = "The `name' attribute is required in cookbook metadata";
         let message = format!("Cookbook loaded at path [{place}] has invalid metadata: {what}");
         Failure::raised(ErrorKind::InvalidMetadata, message)
     };
@@ -100,16 +98,17 @@ fn read(
     let json = match cookbooks.read(folder, "metadata.json") {
         Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
             let message = format!("{place}/metadata.json:{}: {error}", error.line());
-            Failure::raised(ErrorKind::InvalidJson, message)
+            with_place(Failure::raised(ErrorKind::InvalidJson, message), folder, &place)
         })?,
         Err(FileError::NoSuchFile(_) | FileError::NoSuchCookbook(_)) => match cookbooks.read(folder, "metadata.rb") {
-            Ok(_) => ask(Question::Metadata { cookbook: folder.to_owned(), place: place.clone() })?,
-            Err(_) => return Err(invalid("The `name' attribute is required in cookbook metadata")),
+            Ok(_) => ask(Question::Metadata { cookbook: folder.to_owned(), place: place.clone() })
+                .map_err(|failure| with_place(failure, folder, &place))?,
+            Err(_) => return Err(nameless().and_hint(format!("write {place}/metadata.rb with `name '{folder}'`"))),
         },
     };
     let text = |key: &str| json.get(key).and_then(Value::as_str).map(str::to_owned);
     let name = text("name").filter(|name| !name.is_empty());
-    let name = name.ok_or_else(|| invalid("The `name' attribute is required in cookbook metadata"))?;
+    let name = name.ok_or_else(|| nameless().and_hint(format!("add `name '{folder}'` to the metadata of {place}")))?;
     let metadata = Metadata {
         folder: folder.to_owned(),
         version: text("version").unwrap_or_else(|| NO_VERSION.to_owned()),
@@ -166,5 +165,8 @@ mod tests {
         ] {
             assert_eq!(known[name].broken.as_ref().unwrap().class(), class);
         }
+        let hint = |name: &str| known[name].broken.as_ref().unwrap().hint().unwrap().to_owned();
+        assert!(hint("none").contains("none/metadata.rb with `name 'none'`"), "{}", hint("none"));
+        assert!(hint("nameless").starts_with("add `name 'nameless'` to the metadata of "), "{}", hint("nameless"));
     }
 }

@@ -54,7 +54,10 @@ impl LocalObjects<'_> {
             ObjectKind::Item => (&self.settings.data_bags, "data bags", "data_bags", "WRUN_DATA_BAGS", "--data-bags"),
         };
         let folder = folder.as_deref().ok_or(ObjectsError::NoFolder { what, key, variable, option })?;
-        let failed = |source| ObjectsError::Folder { what, folder: folder.to_owned(), source };
+        let failed = |source| {
+            let source = plain_files::explained(folder, source);
+            ObjectsError::Folder { what, folder: folder.to_owned(), source }
+        };
         std::fs::read_dir(folder).map_err(failed)?;
         Ok(folder)
     }

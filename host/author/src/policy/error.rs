@@ -17,7 +17,7 @@ pub enum AuthorError {
         folder: PathBuf,
     },
     /// The folder does not exist.
-    #[error("there is no policy's folder at {}: {missing}; `wrun policy new` starts one", folder.display())]
+    #[error("no policy folder at {}: {missing}; `wrun policy new` starts one", folder.display())]
     NoFolder {
         /// The folder as it was named.
         folder: PathBuf,

@@ -2,6 +2,15 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use text::{cut, escape_line};
+
+/// Maximum length of a path or an account that a reason names, in bytes.
+const MAX_SHOWN: usize = 100;
+
+/// Returns a path or an account as a reason names it.
+pub(super) fn shown(name: &str) -> String {
+    escape_line(&cut(name, MAX_SHOWN))
+}
 
 /// How much is known of an entry that somebody should look at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

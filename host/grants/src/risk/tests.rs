@@ -5,12 +5,13 @@ use super::*;
 fn assess(grants: &str, addition: &Addition) -> Option<Reason> {
     let grants = Grants::parse(grants, "after").unwrap();
     let tables: Vec<_> = grants.policy_names().map(|name| grants.policy(name, &[])).collect();
-    let elevated = ElevatedAccounts {
+    let machine = MachineView {
         users: ["ops".into()].into(),
         groups: ["admins".into()].into(),
         places: ["/srv/tools/greet".into()].into(),
+        links: Links::default(),
     };
-    Assessed::of(&tables, &elevated).risk(addition)
+    Assessed::of(&tables, &machine).risk(addition)
 }
 
 #[track_caller]
@@ -87,8 +88,13 @@ fn entries_that_open_a_lot_have_a_reason() {
         ),
         (
             "commands",
-            "{ argv = [\"systemd-tmpfiles\", \"--create\"], environment = { UNHEARD_OF = \"/srv/app/c\" } }",
+            "{ argv = [\"systemd-tmpfiles\", \"--create\"], environment = { UNHEARD_OF = \"/opt/c\" } }",
             "does not know what it does",
+        ),
+        (
+            "commands",
+            "{ argv = [\"systemd-tmpfiles\", \"--create\"], environment = { UNHEARD_OF = \"/srv/app/c\" } }",
+            "runs with `/srv/app/c` as root, and this policy may change it",
         ),
         (
             "commands",
@@ -186,13 +192,98 @@ fn attack_a_path_within_another_policys_command_has_a_reason() {
 }
 
 #[test]
-fn attack_a_file_of_the_policy_that_runs_as_another_policys_account_has_a_reason() {
-    let grants = "[policy.a]\npaths = [\"/srv/a/**\"]\n[policy.b]\nusers = [\"ada\"]\n[policy.c]\n";
-    for (user, expect) in [("ada", true), ("own", false)] {
-        let value = format!("{{ argv = [\"/srv/a/run\"], user = \"{user}\" }}");
-        let addition = Addition { policy: "a".into(), key: "commands".into(), value };
-        let found = assess(grants, &addition);
-        assert_eq!(found.is_some_and(|reason| reason.text == OTHERS_ACCOUNT), expect, "{user}");
+fn attack_a_file_of_the_policy_that_runs_as_an_account_of_others_has_a_reason() {
+    let grants = "[policy.a]\npaths = [\"/srv/a/**\"]\nusers = [\"own\", \"ada\", \"app*\"]\ngroups = [\"team\"]\n\
+                  [policy.b]\nusers = [\"ada\"]\n[policy.c]\n";
+    let others = "as ada, an account of another policy, and this policy may change that file";
+    let unknown = "as web, an account that this policy does not make, and this policy may change that file";
+    let wide = "as app1, an account that this policy does not make, and this policy may change that file";
+    let group = "as own with the group shop, an account that this policy does not make, and";
+    for (of, expect) in [
+        ("user = \"ada\"", Some(others)),
+        ("user = \"own\"", None),
+        ("user = \"own\", group = \"own\"", None),
+        ("user = \"own\", group = \"team\"", None),
+        ("user = \"own\", group = \"shop\"", Some(group)),
+        ("user = \"web\"", Some(unknown)),
+        ("user = \"app1\"", Some(wide)),
+    ] {
+        let value = format!("{{ argv = [\"/srv/a/run\"], {of} }}");
+        let found = assess(grants, &Addition { policy: "a".into(), key: "commands".into(), value });
+        let is_told = |part: &str| found.as_ref().is_some_and(|reason| reason.text.contains(part));
+        assert!(expect.map_or(found.is_none(), is_told), "{of} {found:?}");
+    }
+}
+
+#[test]
+fn attack_whatever_decides_what_a_command_does_has_a_reason() {
+    let grants = "[policy.a]\npaths = [\"/srv/a/**\", \"/srv/b/Makefile\", \"/usr/local/bin/job\"]\n";
+    for (command, expect) in [
+        ("argv = [\"bash\", \"/srv/a/x\"]", Some("runs with `/srv/a/x` as web")),
+        ("argv = [\"job\"]", Some("runs `/usr/local/bin/job` as web")),
+        ("argv = [\"make\"], cwd = \"/srv/a\"", Some("runs in `/srv/a` as web")),
+        ("argv = [\"make\"], cwd = \"/srv/b\"", Some("may change what is there")),
+        ("shell = \"cd /srv/a && ./x\"", Some("runs with `/srv/a` as web")),
+        ("interpreter = [\"/srv/a/sh\"], script = \"x\"", Some("runs `/srv/a/sh` as web")),
+        ("argv = [\"x\"], environment = { PERL5LIB = \"/srv/a/lib\" }", Some("runs with `/srv/a/lib` as web")),
+        ("argv = [\"sh\"], input = true", Some("on standard input")),
+        ("argv = [\"make\"], cwd = \"/srv\"", None),
+        ("argv = [\"/opt/x\", \"--check\"]", None),
+        ("argv = [\"test\", \"-f\", \"/srv/a/x\"]", None),
+        ("shell = \"id | cat\"", None),
+    ] {
+        let value = format!("{{ {command}, user = \"web\" }}");
+        let found = assess(grants, &Addition { policy: "a".into(), key: "commands".into(), value });
+        let is_told = |part: &str| found.as_ref().is_some_and(|reason| reason.text.contains(part));
+        assert!(expect.map_or(found.is_none(), is_told), "{command} {found:?}");
+    }
+}
+
+#[test]
+fn attack_a_path_within_an_earlier_command_of_an_account_of_others_has_a_reason() {
+    let addition = |key: &str, value: &str| Addition { policy: "a".into(), key: key.into(), value: value.into() };
+    let (path, command) = (addition("paths", "\"/srv/x/run\""), "{ argv = [\"/srv/x/run\"], user = \"web\" }");
+    let check = |before: &str, additions: &[Addition], expect: &[(&str, &str)]| {
+        let found = risks(before, "g", additions, &Grants::nothing(), &MachineView::default()).unwrap();
+        let told: Vec<_> = found.iter().map(|(one, reason)| (one.key.as_str(), &*reason.text)).collect();
+        assert_eq!(told, expect, "{before}");
+    };
+    let before = format!("[policy.a]\ncommands = [{command}]\n");
+    check(&before, std::slice::from_ref(&path), &[("paths", LENT)]);
+    check(&format!("{before}users = [\"web\"]\n"), std::slice::from_ref(&path), &[]);
+    // Of two that are new, the command is the one to look at.
+    let reason =
+        "runs `/srv/x/run` as web, an account that this policy does not make, and this policy may change that file";
+    check("", &[path, addition("commands", command)], &[("commands", reason)]);
+}
+
+#[test]
+fn attack_links_lead_to_what_the_policy_may_change() {
+    let links = Links::new(|path| (path == "/opt/tool").then(|| "/srv/a/tool".to_owned()));
+    let machine = MachineView { links, ..MachineView::default() };
+    let grants =
+        Grants::parse("[policy.a]\npaths = [\"/srv/a/**\"]\ncommands = [\"/opt/tool\"]\n[policy.b]\n", "g").unwrap();
+    let tables: Vec<_> = grants.policy_names().map(|name| grants.policy(name, &[])).collect();
+    let assessed = Assessed::of(&tables, &machine);
+    let reason = |policy: &str, key: &str, value: &str| {
+        let addition = Addition { policy: policy.into(), key: key.into(), value: value.into() };
+        assessed.risk(&addition).map(|reason| reason.text.into_owned()).unwrap_or_default()
+    };
+    let leads = "and this policy may change `/srv/a/tool`, where it leads";
+    assert_eq!(reason("a", "commands", "\"/opt/tool\""), format!("runs `/opt/tool` as root, {leads}"));
+    let named = reason("a", "commands", "{ argv = [\"sh\", \"/opt/tool\"], user = \"web\" }");
+    assert_eq!(named, format!("runs with `/opt/tool` as web, an account that this policy does not make, {leads}"));
+    assert_eq!(reason("b", "commands", "\"/opt/tool\""), OTHER_MAY_CHANGE);
+    assert!(reason("a", "paths", "\"/srv/a/tool\"").contains("may have run as root"));
+    assert!(reason("b", "paths", "\"/srv/a/tool\"").contains("by a command of another policy"));
+}
+
+#[test]
+fn attack_commands_with_too_many_paths_have_a_reason() {
+    for (command, expect) in [(" /a".repeat(2_000), TOO_MANY), (format!(" {}", "/a".repeat(1_000)), TOO_MANY)] {
+        let value = format!("\"/opt/x{command}\"");
+        let found = assess("[policy.a]\n", &Addition { policy: "a".into(), key: "commands".into(), value });
+        assert_eq!(found.as_ref().map(|reason| &*reason.text), Some(expect));
     }
 }
 
@@ -218,7 +309,7 @@ fn entries_are_assessed_once_however_many_there_are() {
         value: if number.is_multiple_of(2) { "\"root\"".into() } else { format!("\"u{number}\"") },
     };
     let additions: Vec<_> = (0..100).map(entry).collect();
-    let found = risks("", "g", &additions, &Grants::nothing(), &ElevatedAccounts::default()).unwrap();
+    let found = risks("", "g", &additions, &Grants::nothing(), &MachineView::default()).unwrap();
     assert_eq!(found.len(), 1, "an entry that is there already is told once: {found:?}");
 }
 

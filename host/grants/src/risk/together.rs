@@ -11,7 +11,7 @@ use crate::edit::Addition;
 use crate::file::{command_of, rule_of};
 use crate::pattern::{PathPattern, Pattern};
 use crate::policy::PolicyGrants;
-use crate::risk::ElevatedAccounts;
+use crate::risk::MachineView;
 
 /// The directory of configuration.
 const CONFIGURATION: &str = "etc";
@@ -48,24 +48,24 @@ pub(super) fn configures(grants: &PolicyGrants) -> bool {
 }
 
 /// Tells whether a policy has services, or commands as root that may read configuration.
-pub(super) fn runs_as_root(grants: &PolicyGrants, elevated: &ElevatedAccounts) -> bool {
-    grants.has_any(Capability::Services) || grants.rules.commands.iter().any(|command| is_configured(command, elevated))
+pub(super) fn runs_as_root(grants: &PolicyGrants, machine: &MachineView) -> bool {
+    grants.has_any(Capability::Services) || grants.rules.commands.iter().any(|command| is_configured(command, machine))
 }
 
 /// Tells whether a command runs as root and may do what its configuration says.
-fn is_configured(command: &CommandGrant, elevated: &ElevatedAccounts) -> bool {
+fn is_configured(command: &CommandGrant, machine: &MachineView) -> bool {
     let only_answers = match &command.what {
         GrantedLine::PathSource(words) => is_plain(command) && only_answers(words),
         _ => false,
     };
-    has_rights(command, elevated) && !only_answers
+    has_rights(command, machine) && !only_answers
 }
 
 /// Tells whether an entry is for a service, or for a command as root that may read configuration.
-pub(super) fn starts_as_root(addition: &Addition, elevated: &ElevatedAccounts) -> bool {
+pub(super) fn starts_as_root(addition: &Addition, machine: &MachineView) -> bool {
     addition.key == Capability::Services.key()
         || (addition.key == Capability::Commands.key()
-            && command_of(&addition.value).is_none_or(|command| is_configured(&command, elevated)))
+            && command_of(&addition.value).is_none_or(|command| is_configured(&command, machine)))
 }
 
 #[cfg(test)]
@@ -83,8 +83,8 @@ mod tests {
             value: format!("\"{value}\""),
         });
         let additions: Vec<_> = additions.collect();
-        let elevated = ElevatedAccounts::default();
-        let found = risks(&before, "grants.toml", &additions, &Grants::nothing(), &elevated).unwrap();
+        let machine = MachineView::default();
+        let found = risks(&before, "grants.toml", &additions, &Grants::nothing(), &machine).unwrap();
         let together = found.iter().filter(|(_, reason)| [CONFIGURES, RUNS].contains(&&*reason.text));
         let values: Vec<_> = together.map(|(one, _)| one.value.trim_matches('"')).collect();
         assert_eq!(values, expect, "{before} {entries:?}");

@@ -1,7 +1,10 @@
 //! Checks that `user` and `group` have in common.
 
-use crate::plan::Writer;
+use crate::plan::{View, Writer};
+use crate::standing;
 use contract::{ErrorKind, Limit, Raised};
+use grants::Capability;
+use std::collections::HashSet;
 
 /// Maximum length of a name in the records of the kernel and the login tools, in bytes.
 const MAXIMUM_NAME: usize = 32;
@@ -48,6 +51,40 @@ pub(super) fn parse_number(property: &str, text: &str, kind: ErrorKind) -> Resul
 pub(super) fn charge_new(writer: &Writer<'_>, kind: ErrorKind) -> Result<(), Raised> {
     let charged = writer.settings.account.spend(Limit::Accounts, 1);
     charged.map_err(|ended| Raised::new(kind, ended.to_string()))
+}
+
+/// Checks that there is room for a user or a group that only a rule with wildcards allows. A policy could otherwise make new
+/// ones in each run, until the machine has no numbers left for anybody.
+///
+/// # Errors
+/// The rules with wildcards match as many accounts of earlier runs, or of others, as the policy may make.
+pub(super) fn require_room(
+    capability: Capability,
+    name: &str,
+    kind: ErrorKind,
+    view: &mut View<'_>,
+) -> Result<(), Raised> {
+    if !view.grants.is_account_by_wildcard(capability, name) {
+        return Ok(());
+    }
+    let (most, made) = (view.settings.account.limits().accounts, view.settings.account.usage().accounts);
+    let grants = view.grants;
+    let (users, groups) = standing::ordinary_names(view);
+    let matched = |capability, name: &String| grants.is_account_by_wildcard(capability, name);
+    let users: HashSet<&String> = users.iter().filter(|name| matched(Capability::Users, name)).collect();
+    // A user's own group comes with the user.
+    let groups = groups.iter().filter(|name| matched(Capability::Groups, name) && !users.contains(name)).count();
+    let count = u64::try_from(users.len() + groups).unwrap_or(u64::MAX);
+    // Those of this run are charged.
+    if count < most || count <= made {
+        return Ok(());
+    }
+    let message = format!(
+        "cannot make {name}: {count} users and groups are there already that rules with wildcards of the policy match, and \
+         `limits.accounts` allows {most}"
+    );
+    Err(Raised::new(kind, message)
+        .with_hint("remove those that nobody needs, name them in the grants without wildcards, or raise the limit"))
 }
 
 /// Adds the reason to the error of a `useradd` that found no range of subordinate numbers.

@@ -6,7 +6,7 @@ use crate::plan::{Assumption, Plan, Provider, Step, View, Writer};
 use crate::resources::{account, asked};
 use crate::standing;
 use contract::{Certainty, Change, ErrorKind, MachineGroup, Raised, Wanted};
-use grants::{GrantedGroup, Standing};
+use grants::{Capability, GrantedGroup, Standing};
 use machine::command::{Launch, list_of_words, require_success};
 use machine::denied::denied;
 use schema::types::group::GroupProperties;
@@ -26,6 +26,7 @@ impl Provider for Group {
         match (wanted.action, current) {
             ("create", None) => {
                 check_number(&granted, &wish, view)?;
+                account::require_room(Capability::Groups, &wish.name, ErrorKind::Group, view)?;
                 plan.assume(Assumption::Group(wish.name.clone()));
                 let sentence = format!("create group {}", wish.name);
                 plan.steps.push(Step::new(

@@ -19,7 +19,7 @@ use crate::resources::{account, asked};
 use crate::standing;
 use change::{Account, DesiredUser, Difference, compare};
 use contract::{Certainty, Change, ErrorKind, LogLevel, Raised, Wanted};
-use grants::{GrantedGroup, GrantedUser, Standing};
+use grants::{Capability, GrantedGroup, GrantedUser, Standing};
 use machine::command::{Launch, require_success};
 use machine::denied::denied;
 use machine::remarks::remark;
@@ -54,6 +54,7 @@ impl Provider for User {
         match wanted.action {
             "create" if current.is_none() => {
                 grant::check(&granted, &wish, None, view)?;
+                account::require_room(Capability::Users, &wish.name, ErrorKind::User, view)?;
                 let home = match wish.manage_home {
                     true => home::plan_new(&granted, &mut wish, view)?,
                     false => {

@@ -31,6 +31,7 @@ impl Property {
             deprecated: None,
             validation_message: None,
             deputy: Deputy::None,
+            included_in: None,
         }
     }
 
@@ -205,10 +206,18 @@ impl Property {
         self
     }
 
-    /// Marks the kind of thing that it affects beyond the resource.
+    /// Marks the kind of thing that it affects beyond the resource, which needs a grant of its own.
     #[must_use]
     pub const fn deputy(mut self, deputy: Deputy) -> Self {
         self.deputy = deputy;
+        self
+    }
+
+    /// Names the thing whose grant includes what the property affects beyond the resource.
+    #[must_use]
+    pub const fn included_in(mut self, thing: &'static str) -> Self {
+        self.deputy = Deputy::None;
+        self.included_in = Some(thing);
         self
     }
 }

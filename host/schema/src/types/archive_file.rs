@@ -19,9 +19,11 @@ pub static ARCHIVE_FILE: ResourceType = ResourceType {
             .hidden_with_resource()
             .deputy(Deputy::ReadPath),
         Property::text("destination", "The folder to unpack into.").required().deputy(Deputy::Path),
-        Property::text("owner", "The owner of what is unpacked.").deputy(Deputy::Account),
-        Property::text("group", "The group of what is unpacked.").deputy(Deputy::Account),
-        Property::mode("mode", "The permission bits of the destination.").default(Literal::Text("755")),
+        Property::text("owner", "The owner of what is unpacked.").included_in("the folder"),
+        Property::text("group", "The group of what is unpacked.").included_in("the folder"),
+        Property::mode("mode", "The permission bits of the destination.")
+            .default(Literal::Text("755"))
+            .deputy(Deputy::None),
         Property::of(
             "options",
             &[Matcher::Class(Class::List), Matcher::Class(Class::Symbol)],

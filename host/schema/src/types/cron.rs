@@ -82,7 +82,7 @@ static CRON_D_ACTIONS: [Action; 3] = [
 static CRON_ACTIONS: [Action; 2] =
     [action("create", "Enters the job, or corrects it."), action("delete", "Removes the job from the crontab.")];
 
-const COMMAND: Property = Property::text("command", "The command to run.").deputy(Deputy::LaterCommand);
+const COMMAND: Property = Property::text("command", "The command to run.").included_in("the user's jobs");
 
 /// One field of the time.
 const fn field(name: &'static str, callbacks: &'static [Callback], doc: &'static str) -> Property {
@@ -103,13 +103,13 @@ static CRON_FAMILY: [Property; 12] = [
     .callbacks(&[CRON_WEEKDAY])
     .default(Literal::Text("*")),
     Property::text("user", "The user the job runs as.").default(Literal::Text("root")).deputy(Deputy::Account),
-    Property::text("shell", "SHELL in the job's environment.").deputy(Deputy::LaterCommand),
-    Property::text("path", "PATH in the job's environment.").deputy(Deputy::Environment),
-    Property::text("home", "HOME in the job's environment.").deputy(Deputy::Environment),
-    Property::text("mailto", "Whom cron mails the output to.").deputy(Deputy::Environment),
+    Property::text("shell", "SHELL in the job's environment.").included_in("the user's jobs"),
+    Property::text("path", "PATH in the job's environment.").included_in("the user's jobs"),
+    Property::text("home", "HOME in the job's environment.").included_in("the user's jobs"),
+    Property::text("mailto", "Whom cron mails the output to.").included_in("the user's jobs"),
     Property::map("environment", "Further variables of the job's environment.")
         .default(Literal::Map(&[]))
-        .deputy(Deputy::Environment),
+        .included_in("the user's jobs"),
     Property::map("time_out", "Options of the `timeout` command that the job runs under; a number is its duration.")
         .coerce(Coercion::Timeout)
         .default(Literal::Map(&[]))

@@ -1,7 +1,7 @@
 //! `gem_package` and `chef_gem`: packages of the Ruby language.
 
 use super::package::PACKAGE_FAMILY;
-use crate::property::{Class, Default, Deputy, Literal, Matcher, Property, TEXT_OR_LIST};
+use crate::property::{Class, Default, Literal, Matcher, Property, TEXT_OR_LIST};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
 use crate::typed::properties;
 
@@ -43,7 +43,7 @@ static GEM_ACTIONS: [Action; 4] = [
 static GEM_PROPERTIES: [Property; 7] = [
     Property::text("package_name", "The gem's name.").default_to(Default::Name).identity(),
     Property::text("version", "The version."),
-    Property::of("source", TEXT_OR_LIST, "The file or the servers of the gem.").deputy(Deputy::Host),
+    Property::of("source", TEXT_OR_LIST, "The file or the servers of the gem."),
     Property::of(
         "clear_sources",
         &[Matcher::Class(Class::True), Matcher::Class(Class::False), Matcher::Equal(Literal::Nil)],
@@ -51,7 +51,7 @@ static GEM_PROPERTIES: [Property; 7] = [
     )
     .default_to(Default::Described("as configured"))
     .no_state(),
-    Property::text("gem_binary", "The gem program.").no_state().deputy(Deputy::Command),
+    Property::text("gem_binary", "The gem program.").no_state(),
     Property::of(
         "include_default_source",
         &[Matcher::Class(Class::True), Matcher::Class(Class::False), Matcher::Equal(Literal::Nil)],
@@ -69,8 +69,7 @@ static GEM_PROPERTIES: [Property; 7] = [
         ],
         "Further arguments for the gem program.",
     )
-    .no_state()
-    .deputy(Deputy::Options),
+    .no_state(),
 ];
 
 properties! {

@@ -30,11 +30,11 @@ static GROUP_PROPERTIES: [Property; 8] = [
         .aliases(&["users"])
         .coerce(Coercion::CommaList)
         .default(Literal::List(&[]))
-        .deputy(Deputy::Account),
+        .included_in("the group"),
     Property::of("excluded_members", TEXT_OR_LIST, "With `append`: users who must not belong to it.")
         .coerce(Coercion::CommaList)
         .default(Literal::List(&[]))
-        .deputy(Deputy::Account),
+        .included_in("the group"),
     Property::boolean("append", "Whether members are added to those that are there.").default(Literal::Boolean(false)),
     Property::boolean("system", "Whether a new group gets a number from the system's range.")
         .default(Literal::Boolean(false)),

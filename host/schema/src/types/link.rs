@@ -1,7 +1,7 @@
 //! `link`.
 
 use super::securable::{group, owner};
-use crate::property::{Coercion, Deputy, Literal, Property, TEXT_OR_SYMBOL};
+use crate::property::{Coercion, Literal, Property, TEXT_OR_SYMBOL};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
 use crate::typed::{AccountName, properties};
 
@@ -14,7 +14,8 @@ pub static LINK: ResourceType = ResourceType {
     default_action: "create",
     properties: &[&[
         Property::text("target_file", "The path of the link itself.").name_property().identity(),
-        Property::text("to", "What the link points to.").deputy(Deputy::Path),
+        Property::text("to", "What the link points to. A hard link needs the right to that file too.")
+            .included_in("the link"),
         Property::of("link_type", TEXT_OR_SYMBOL, "A symbolic or a hard link.")
             .coerce(Coercion::Symbol)
             .equal_to(&[Literal::Symbol("symbolic"), Literal::Symbol("hard")])

@@ -4,8 +4,8 @@ use crate::property::{CIPHER_NAME, Deputy, INTEGER_OR_TEXT, Literal, Property, T
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
 use crate::typed::properties;
 
-const OWNER: Property = Property::of("owner", TEXT_OR_INTEGER, "The file's owner.").deputy(Deputy::Account);
-const GROUP: Property = Property::of("group", TEXT_OR_INTEGER, "The file's group.").deputy(Deputy::Account);
+const OWNER: Property = Property::of("owner", TEXT_OR_INTEGER, "The file's owner.").included_in("the file");
+const GROUP: Property = Property::of("group", TEXT_OR_INTEGER, "The file's group.").included_in("the file");
 const MODE: Property = Property { is: Some(INTEGER_OR_TEXT), ..Property::mode("mode", "The file's permission bits.") };
 const PATH: Property = Property::text("path", "The file's path.").name_property().identity();
 const KEY_PASS: Property = Property::text("key_pass", "The password of the key.").sensitive();

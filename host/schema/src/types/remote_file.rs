@@ -27,7 +27,7 @@ pub static REMOTE_FILE: ResourceType = ResourceType {
                 "The SHA-256 digest of the content or its beginning, in hexadecimal: a file that has it is not downloaded again, \
                  a download that has not is refused.",
             ),
-            Property::map("headers", "Headers of the request.").default(Literal::Map(&[])).deputy(Deputy::Options),
+            Property::map("headers", "Headers of the request.").default(Literal::Map(&[])).included_in("the server"),
             Property::boolean(
                 "use_etag",
                 "Whether the server is asked by its last ETag, so that it need not send the file again.",
@@ -42,7 +42,7 @@ pub static REMOTE_FILE: ResourceType = ResourceType {
             Property::boolean("show_progress", "Whether progress is shown.").default(Literal::Boolean(false)),
             Property::symbol("ssl_verify_mode", VERIFY_MODES, "Whether the server's certificate is checked.")
                 .since("16.2")
-                .deputy(Deputy::Options),
+                .included_in("the server"),
             Property::text("remote_user", "The user for a share or server that asks for one.").since("13.4"),
             Property::text("remote_domain", "The domain of `remote_user`.").since("13.4"),
             Property::text("remote_password", "The password of `remote_user`.").sensitive().since("13.4"),
@@ -55,7 +55,7 @@ pub static REMOTE_FILE: ResourceType = ResourceType {
             Property::map("http_options", "Further settings of the request.")
                 .default(Literal::Map(&[]))
                 .since("17.5")
-                .deputy(Deputy::Options),
+                .included_in("the server"),
         ],
     ],
     implemented_by: ImplementedBy::Host,

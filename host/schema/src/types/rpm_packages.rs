@@ -1,7 +1,7 @@
 //! `dnf_package`, `yum_package` and `rpm_package`.
 
 use super::package::{PACKAGE_ACTIONS, PACKAGE_FAMILY};
-use crate::property::{Coercion, Default, Deputy, Literal, Property, TEXT_OR_LIST};
+use crate::property::{Coercion, Default, Literal, Property, TEXT_OR_LIST};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
 use crate::typed::properties;
 
@@ -42,7 +42,7 @@ pub static YUM_PACKAGE: ResourceType = ResourceType {
     default_action: "install",
     properties: &[
         &PACKAGE_FAMILY,
-        &[ARCH, FLUSH_CACHE, ALLOW_DOWNGRADE, Property::text("yum_binary", "The yum program.").deputy(Deputy::Command)],
+        &[ARCH, FLUSH_CACHE, ALLOW_DOWNGRADE, Property::text("yum_binary", "The yum program: `yum` or `dnf`.")],
     ],
     implemented_by: ImplementedBy::Host,
     introduced: None,

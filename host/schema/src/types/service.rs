@@ -54,21 +54,18 @@ static SERVICE_PROPERTIES: [Property; 15] = [
     command("reload_command", "The command that makes it read its configuration again."),
     Property::text("init_command", "The path of its init script.").no_state().deputy(Deputy::Command),
     Property::of("options", LIST_OR_TEXT, "Further arguments for the init system's command.")
-        .coerce(Coercion::ShellWords)
-        .deputy(Deputy::Options),
+        .coerce(Coercion::ShellWords),
     Property::of(
         "priority",
         &[Matcher::Class(Class::Integer), Matcher::Class(Class::Text), Matcher::Class(Class::Map)],
         "When it starts and stops in each run level (System V).",
     ),
-    Property::map("parameters", "Parameters for the init system's command (Upstart).").deputy(Deputy::Options),
+    Property::map("parameters", "Parameters for the init system's command (Upstart)."),
     Property::list("run_levels", "The run levels in which it runs."),
     Property::integer("timeout", "Seconds after which a command of the init system is ended.")
         .default(Literal::Integer(900))
         .no_state(),
-    Property::text("user", "The user whose own service manager is meant (systemd).")
-        .since("12.21")
-        .deputy(Deputy::Account),
+    Property::text("user", "The user whose own service manager is meant (systemd).").since("12.21"),
 ];
 
 properties! {

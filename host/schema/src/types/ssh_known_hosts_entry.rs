@@ -23,10 +23,10 @@ pub static SSH_KNOWN_HOSTS_ENTRY: ResourceType = ResourceType {
         },
         Property::of("owner", TEXT_OR_INTEGER, "The file's owner.")
             .default(Literal::Text("root"))
-            .deputy(Deputy::Account),
+            .included_in("the file"),
         Property::of("group", TEXT_OR_INTEGER, "The file's group.")
             .default_to(Default::Described("root's group"))
-            .deputy(Deputy::Account),
+            .included_in("the file"),
         Property::boolean("hash_entries", "Whether the host's name is kept as a digest.")
             .default(Literal::Boolean(false)),
         Property::text("file_location", "The file.")

@@ -31,31 +31,31 @@ static SUDO_PROPERTIES: [Property; 18] = [
         .aliases(&["user"])
         .coerce(Coercion::CommaList)
         .default(EMPTY)
-        .deputy(Deputy::Account),
+        .included_in("the file"),
     Property::of("groups", TEXT_OR_LIST, "The groups whose members may run the commands.")
         .aliases(&["group"])
         .coerce(Coercion::SudoGroups)
         .default(EMPTY)
-        .deputy(Deputy::Account),
+        .included_in("the file"),
     Property::list("commands", "The commands, with their full paths, or names of `command_aliases`.")
         .default(Literal::List(&[Literal::Text("ALL")]))
-        .deputy(Deputy::LaterCommand),
+        .included_in("the file"),
     Property::text("host", "The host on which the line holds.").default(Literal::Text("ALL")),
-    Property::text("runas", "As whom the commands may be run.").default(Literal::Text("ALL")).deputy(Deputy::Account),
+    Property::text("runas", "As whom the commands may be run.").default(Literal::Text("ALL")).included_in("the file"),
     Property::boolean("nopasswd", "Whether no password is asked.")
         .default(Literal::Boolean(false))
-        .deputy(Deputy::LaterCommand),
+        .included_in("the file"),
     Property::boolean("noexec", "Whether the commands are kept from starting others.").default(Literal::Boolean(false)),
     Property::boolean("setenv", "Whether the users may set environment variables.")
         .default(Literal::Boolean(false))
-        .deputy(Deputy::Environment),
-    Property::list("env_keep_add", "Environment variables that are kept.").default(EMPTY).deputy(Deputy::Environment),
+        .included_in("the file"),
+    Property::list("env_keep_add", "Environment variables that are kept.").default(EMPTY).included_in("the file"),
     Property::list("env_keep_subtract", "Environment variables that are not kept.").default(EMPTY),
-    Property::list("defaults", "Settings for these users.").default(EMPTY).deputy(Deputy::LaterCommand),
+    Property::list("defaults", "Settings for these users.").default(EMPTY).included_in("the file"),
     Property::list("command_aliases", "Names for groups of commands: maps with `name` and `command_list`.")
         .default(EMPTY)
-        .deputy(Deputy::LaterCommand),
-    Property::text("template", "A template of the cookbook for the whole file.").deputy(Deputy::LaterCommand),
+        .included_in("the file"),
+    Property::text("template", "A template of the cookbook for the whole file.").included_in("the file"),
     Property::of(
         "variables",
         &[Matcher::Class(Class::Map), Matcher::Equal(Literal::Nil)],
@@ -68,9 +68,7 @@ static SUDO_PROPERTIES: [Property; 18] = [
     Property::text("visudo_binary", "The program that checks the file.")
         .default(Literal::Text("/usr/sbin/visudo"))
         .deputy(Deputy::Command),
-    Property::text("visudo_path", "The former name of `visudo_binary`.")
-        .deprecated("use visudo_binary")
-        .deputy(Deputy::Command),
+    Property::text("visudo_path", "The former name of `visudo_binary`.").deprecated("use visudo_binary"),
 ];
 
 properties! {

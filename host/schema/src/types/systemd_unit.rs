@@ -22,7 +22,7 @@ pub static SYSTEMD_UNIT: ResourceType = ResourceType {
             &[Matcher::Class(Class::Text), Matcher::Class(Class::Map)],
             "The unit file: its text, or a map of sections to maps of keys to values.",
         )
-        .deputy(Deputy::LaterCommand),
+        .included_in("the file"),
         Property::boolean("triggers_reload", "Whether systemd reads its units again after a change.")
             .default(Literal::Boolean(true))
             .no_state(),

@@ -45,7 +45,7 @@ static USER_PROPERTIES: [Property; 14] = [
         .aliases(&["group"])
         .deputy(Deputy::Account),
     Property::text("home", "The home directory.").deputy(Deputy::Path),
-    Property::text("shell", "The login shell.").deputy(Deputy::Command),
+    Property::text("shell", "The login shell.").included_in("the user"),
     Property::text("password", "The password's hash, as in `/etc/shadow`.").sensitive().no_state(),
     Property::text("salt", "The password's salt (macOS only).").no_state(),
     Property::boolean("non_unique", "Whether the number may be another user's too.")

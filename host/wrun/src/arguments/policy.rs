@@ -65,6 +65,9 @@ pub(crate) struct TestArguments {
     /// Write the snapshots anew instead of comparing with them
     #[arg(long)]
     pub(crate) update: bool,
+    /// Let DIR/tests/case.toml raise limits above their defaults
+    #[arg(long)]
+    pub(crate) allow_higher_limits: bool,
 }
 
 #[derive(Debug, Args)]

@@ -13,6 +13,7 @@ mod release;
 mod ruby;
 mod show;
 mod test;
+mod test_files;
 mod test_server;
 
 use crate::arguments::PolicyCommand;

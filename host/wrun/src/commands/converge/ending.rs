@@ -52,17 +52,17 @@ impl Running<'_> {
             let text = format!("warning: `wrun grants check` will not know of this: {}", error_chain(&error));
             self.printer.note(Tone::Warning, &escape_line(&text));
         }
-        let elevated = assemble::elevated_accounts(&self.settings.run.root);
+        let machine = assemble::machine_view(&self.settings.run.root);
         match &how.write {
             Some(path) => {
                 let consent = Consent { yes: how.yes, dangerous: how.dangerous };
                 let written =
-                    write_suggestion(path, journal.additions(how.sensitive), &elevated, consent, self.printer)?;
+                    write_suggestion(path, journal.additions(how.sensitive), &machine, consent, self.printer)?;
                 if written == Written::Declined {
                     return Ok(Exit::Failed);
                 }
             }
-            None => match journal.suggestion(&elevated, how.sensitive).trim_end() {
+            None => match journal.suggestion(&machine, how.sensitive).trim_end() {
                 "" if !empty.is_empty() => {}
                 "" => self.printer.note(Tone::Plain, "note: nothing was asked for that needs a grant"),
                 table => self.printer.line(Tone::Plain, table),
@@ -185,13 +185,13 @@ impl Running<'_> {
         });
         let command = recorded.then(|| format!("wrun grants allow --last{}", given.collect::<String>()));
         let (all, left_out) = (parts.denials, parts.denials_left_out);
-        let elevated = assemble::elevated_accounts(&self.settings.run.root);
+        let machine = assemble::machine_view(&self.settings.run.root);
         // With `--allow-all`, no grants need to be added.
         let is_limited = !self.arguments.allow_all;
         let mut additions = hidden.to_vec();
         additions.extend(denials::additions(all, parts.unseen));
         additions.retain(|_| is_limited);
-        let to_write = files.map(|files| files.new_lines(&additions, &elevated)).unwrap_or_default();
+        let to_write = files.map(|files| files.new_lines(&additions, &machine)).unwrap_or_default();
         let again = self.as_plan();
         let beyond = match (is_limited, self.arguments.why_run) {
             (false, _) => Beyond::Nothing,

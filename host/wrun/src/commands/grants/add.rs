@@ -3,7 +3,7 @@
 
 use super::edit::{Change, Written, apply};
 use crate::printer::{Printer, Tone};
-use grants::{Addition, ElevatedAccounts, Grants, Reason, RiskClass};
+use grants::{Addition, Grants, MachineView, Reason, RiskClass};
 use std::path::PathBuf;
 use text::escape_line;
 
@@ -27,15 +27,15 @@ pub(crate) struct Consent {
     pub(crate) dangerous: bool,
 }
 
-/// Adds entries, and returns `None` if the files already contain all of them. `all` are the grants of all files; `elevated`
-/// are the machine's accounts with rights equivalent to root.
+/// Adds entries, and returns `None` if the files already contain all of them. `all` are the grants of all files; `machine`
+/// decides which entries are risky.
 ///
 /// # Errors
 /// A file has a mistake or cannot be written, or nobody can be asked.
 pub(crate) fn add(
     wanted: &[Wanted],
     all: &Grants,
-    elevated: &ElevatedAccounts,
+    machine: &MachineView,
     consent: Consent,
     printer: Printer,
 ) -> anyhow::Result<Option<Written>> {
@@ -46,7 +46,7 @@ pub(crate) fn add(
         if after == *before {
             continue;
         }
-        let open = grants::risks(before, &name, additions, all, elevated)?;
+        let open = grants::risks(before, &name, additions, all, machine)?;
         let ordinary: Vec<Addition> =
             additions.iter().filter(|one| !open.iter().any(|(other, _)| other == one)).cloned().collect();
         let middle = if consent.dangerous { after.clone() } else { grants::add(before, &name, &ordinary)?.text };

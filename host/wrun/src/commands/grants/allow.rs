@@ -17,8 +17,8 @@ use text::{did_you_mean, escape, escape_line, shell_word};
 /// The most runs before the last one that are looked at.
 const MAX_OLDER: usize = 50;
 
-/// The keys of a record that tell what it was denied.
-const KEYS: [&str; 4] = ["run_id", "denials", "unseen_recipes", "hidden_reads"];
+/// The keys of a record that tell what it was denied, and which policies it had.
+const KEYS: [&str; 5] = ["run_id", "denials", "unseen_recipes", "hidden_reads", "policies[].name"];
 
 /// What a run was denied, of all its policies or of those that were named.
 struct Lacks {
@@ -66,8 +66,8 @@ pub(super) fn run(arguments: &AllowArguments, printer: Printer) -> anyhow::Resul
     let settings = crate::commands::settings(arguments.common.config.as_deref(), arguments.layer())?;
     let WhichRun { last: _, from_run } = &arguments.run;
     let (record, owner) = match from_run {
-        Some(id) => Records::named(&settings.run, id)?,
-        None => (Records::find(&settings.run)?.newest()?, None),
+        Some(id) => Records::named(&settings.run, id, &KEYS)?,
+        None => (Records::find(&settings.run)?.newest(&KEYS)?, None),
     };
     if let (Some(file), Some(owner)) = (from_run, owner) {
         tell_of_file(file, owner, arguments.yes, printer)?;
@@ -104,8 +104,8 @@ pub(super) fn run(arguments: &AllowArguments, printer: Printer) -> anyhow::Resul
         wanted.push(Wanted { path, before, additions });
     }
     let consent = Consent { yes: arguments.yes, dangerous: arguments.dangerous };
-    let elevated = assemble::elevated_accounts(&settings.run.root);
-    let written = add(&wanted, &grants, &elevated, consent, printer);
+    let machine = assemble::machine_view(&settings.run.root);
+    let written = add(&wanted, &grants, &machine, consent, printer);
     Ok(match written.with_context(|| format!("what run {id} was denied was not added"))? {
         Some(Written::Done) => Exit::Done,
         Some(Written::Declined) => Exit::Failed,
@@ -172,13 +172,13 @@ fn require_policies(record: &Record, named: &[String]) -> anyhow::Result<()> {
 fn older(arguments: &AllowArguments, settings: &Settings, last: &Record) -> Option<String> {
     let records = Records::find(&settings.run).ok()?;
     let files = GrantsFiles::read(&settings.run.grants, false).ok()?;
-    let elevated = assemble::elevated_accounts(&settings.run.root);
+    let machine = assemble::machine_view(&settings.run.root);
     let before = records.runs().iter().skip_while(|run| Some(run.id.as_str()) != last.id()).skip(1).take(MAX_OLDER);
     for run in before {
         // A record that cannot be read is told of where it is asked for.
         let Ok(Some(record)) = run.read_part(&KEYS) else { continue };
         let Ok(lacks) = Lacks::of(&record, &arguments.policy_name) else { continue };
-        if files.new_lines(&lacks.additions(), &elevated).is_empty() {
+        if files.new_lines(&lacks.additions(), &machine).is_empty() {
             continue;
         }
         let Common { config, state_dir, .. } = &arguments.common;

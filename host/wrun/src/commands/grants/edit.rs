@@ -3,7 +3,7 @@
 use super::add::{Consent, Wanted, add};
 use crate::printer::{Printer, Tone, diff_tone};
 use anyhow::{Context as _, anyhow, bail};
-use grants::{Addition, ElevatedAccounts, Grants};
+use grants::{Addition, Grants, MachineView};
 use plain_files::{Folder, Kind};
 use similar::TextDiff;
 use std::fs::{File, OpenOptions};
@@ -58,21 +58,21 @@ pub(super) fn apply(changes: &[Change], yes: bool, options: &str, printer: Print
     Ok(Written::Done)
 }
 
-/// Adds the entries of a suggestion to a file. `elevated` are the machine's accounts with rights equivalent to root.
+/// Adds the entries of a suggestion to a file. `machine` decides which entries are risky.
 ///
 /// # Errors
 /// The file has a mistake or cannot be written, or nobody can be asked.
 pub(crate) fn write_suggestion(
     path: &Path,
     additions: Vec<Addition>,
-    elevated: &ElevatedAccounts,
+    machine: &MachineView,
     consent: Consent,
     printer: Printer,
 ) -> anyhow::Result<Written> {
     let before = own_text(path).with_context(|| format!("the suggestion is not written to {}", path.display()))?;
     let all = Grants::parse(&before, &path.display().to_string())?;
     let wanted = Wanted { path: path.to_owned(), before, additions };
-    let written = add(&[wanted], &all, elevated, consent, printer)?;
+    let written = add(&[wanted], &all, machine, consent, printer)?;
     if written.is_none() {
         printer.note(Tone::Plain, &format!("{} has all of it already", path.display()));
     }

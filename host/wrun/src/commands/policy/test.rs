@@ -3,37 +3,29 @@
 //! Each facts file describes a machine. A snapshot contains the declared resources, the result of a dry run, and the contents
 //! of files. Times and line numbers are left out.
 
+use super::test_files::{case, machines};
 use super::test_server::prepare;
 use crate::arguments::TestArguments;
 use crate::exit::Exit;
 use crate::printer::{Hinted, Printer, Tone};
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use assemble::{TestCase, TestOutcome};
 use contract::Stop;
-use plain_files::{HeldFolder, WalkError, leads_out};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use similar::TextDiff;
-use std::collections::BTreeMap;
-use std::convert::Infallible;
-use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::Path;
+use std::time::Duration;
 use text::{escape, escape_line};
 
-/// Largest size of a test's file (a case, the facts of a machine, or a snapshot), in bytes.
-const MAX_FILE: u64 = 64 << 20;
+/// Largest size of a snapshot, in bytes.
+const MAX_SNAPSHOT: u64 = 32 << 20;
 
-/// The most files beside those of facts.
-const MAX_NAMES: usize = 65_536;
-
-/// The folder of facts in the policy's folder. It has one file per machine.
-const FACTS: &str = "tests/facts";
+/// Time for the search of the differences of two snapshots. After it, the differences are correct, but longer.
+const DIFFERENCE_TIME: Duration = Duration::from_secs(5);
 
 /// The folder of snapshots in the policy's folder.
 const SNAPSHOTS: &str = "tests/snapshots";
-
-/// The file with the data that all machines have in common, relative to the policy's folder.
-const CASE: &str = "tests/case.toml";
 
 /// Keys with values that change from run to run, or when lines are inserted above.
 const UNSTABLE: [&str; 2] = ["seconds", "line"];
@@ -64,14 +56,18 @@ pub(super) fn hinted(error: anyhow::Error, folder: &Path) -> anyhow::Error {
 
 fn test(arguments: &TestArguments, printer: Printer) -> anyhow::Result<Exit> {
     let home = author::open_policy(&arguments.folder)?;
-    let (machines, case) = (machines(&home)?, case(&home)?);
+    let (machines, case) = (machines(&home)?, case(&home, arguments.allow_higher_limits)?);
     let tests = prepare(&home, arguments.target_dir.as_deref(), printer)?;
     let (mut same, mut differing, mut changed) = (0_usize, 0_usize, 0_usize);
-    for (name, facts) in machines {
-        let shown = escape_line(&name);
-        let case = TestCase { facts, ..case.clone() };
+    for machine in machines {
+        let name = &machine.name;
+        let shown = escape_line(name);
+        let case = TestCase { facts: machine.facts(&home)?, ..case.clone() };
         let outcome = tests.run(&case, &Stop::default()).with_context(|| format!("{name} cannot be tested"))?;
         let found = serde_json::to_string_pretty(&snapshot(&outcome))? + "\n";
+        if found.len() as u64 > MAX_SNAPSHOT {
+            bail!("the snapshot of {shown} would have more than {MAX_SNAPSHOT} bytes");
+        }
         let below = Path::new(SNAPSHOTS).join(format!("{name}.json"));
         author::refuse_links(&home, &below)?;
         let path = home.path().join(&below);
@@ -86,7 +82,7 @@ fn test(arguments: &TestArguments, printer: Printer) -> anyhow::Result<Exit> {
             }
             continue;
         }
-        let expected = match home.read_text(&below, MAX_FILE) {
+        let expected = match home.read_text(&below, MAX_SNAPSHOT) {
             Ok(expected) => expected,
             Err(error) => {
                 let (place, hint) = (escape_line(&path.display().to_string()), "`wrun policy test --update` writes it");
@@ -104,7 +100,7 @@ fn test(arguments: &TestArguments, printer: Printer) -> anyhow::Result<Exit> {
             same += 1;
         } else {
             let (before, now) = (escape_line(&path.display().to_string()), "now".to_owned());
-            let difference = TextDiff::from_lines(&expected, &found);
+            let difference = TextDiff::configure().timeout(DIFFERENCE_TIME).diff_lines(&expected, &found);
             let difference = difference.unified_diff().header(&before, &now).to_string();
             printer.line(Tone::Error, &format!("{shown}: differs from {before}{failed}"));
             printer.part(Tone::Plain, &escape(&difference));
@@ -118,67 +114,6 @@ fn test(arguments: &TestArguments, printer: Printer) -> anyhow::Result<Exit> {
     }
     printer.line(Tone::Plain, &format!("{same} passed, {differing} failed"));
     Ok(if differing == 0 { Exit::Done } else { Exit::Failed })
-}
-
-/// Reads the facts of each machine, by file name. If the policy has no facts, it returns those of a Debian machine.
-fn machines(home: &HeldFolder) -> anyhow::Result<BTreeMap<String, Map<String, Value>>> {
-    let mut machines = BTreeMap::new();
-    for name in names_of_facts(home)? {
-        let below = Path::new(FACTS).join(&name);
-        let path = home.path().join(&below);
-        let bytes = home.read(&below, MAX_FILE).map_err(|error| unread(home, &below, error))?;
-        let facts = serde_json::from_slice(&bytes)
-            .with_context(|| format!("{} is not a JSON object with facts", path.display()))?;
-        machines.insert(Path::new(&name).file_stem().unwrap_or_default().to_string_lossy().into_owned(), facts);
-    }
-    if machines.is_empty() {
-        for (name, facts) in author::shipped_facts() {
-            machines.insert(name.to_owned(), serde_json::from_slice(facts).context("shipped facts are invalid")?);
-        }
-    }
-    Ok(machines)
-}
-
-/// The names of the files of facts; empty where the policy has none.
-fn names_of_facts(home: &HeldFolder) -> anyhow::Result<Vec<OsString>> {
-    let place = match home.below(FACTS) {
-        Ok(Some(place)) => place,
-        Err(error) if error.kind() != ErrorKind::NotADirectory => return Err(unread(home, FACTS, error)),
-        _ => return Ok(vec![]),
-    };
-    let mut names = vec![];
-    let walked = place.folder().walk(MAX_NAMES, |entry| {
-        if entry.path.extension().is_some_and(|end| end == "json") {
-            names.push(entry.name.clone());
-        }
-        Ok::<_, Infallible>(false)
-    });
-    match walked {
-        Ok(()) => Ok(names),
-        Err(WalkError::Read(_, error)) => Err(unread(home, FACTS, error)),
-        Err(WalkError::TooMany) => {
-            anyhow::bail!("{} has more than {MAX_NAMES} files: remove those that are not facts", place.path().display())
-        }
-        Err(WalkError::Visit(never)) => match never {},
-    }
-}
-
-/// The error for a file of a test. A link that leads out of the policy's folder is refused: messages quote what cannot be read
-/// as a test's file.
-fn unread(home: &HeldFolder, below: impl AsRef<Path>, error: std::io::Error) -> anyhow::Error {
-    let (path, folder) = (home.path().join(below), home.path().display());
-    match leads_out(&error) {
-        true => anyhow::anyhow!("{} is a link that leads out of {folder}: put the file itself there", path.display()),
-        false => anyhow::Error::new(error).context(format!("{} cannot be read", path.display())),
-    }
-}
-
-fn case(home: &HeldFolder) -> anyhow::Result<TestCase> {
-    match home.read_text(CASE, MAX_FILE) {
-        Ok(text) => toml::from_str(&text).with_context(|| format!("{} is invalid", home.path().join(CASE).display())),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(TestCase::default()),
-        Err(error) => Err(unread(home, CASE, error)),
-    }
 }
 
 /// Formats an error as one sentence with its place and its hint.
