@@ -7,8 +7,8 @@
 use contract::OwnPart;
 use grants::{CommandAsked, Denied, GrantedPath, LineAsked, PolicyGrants};
 
-/// Returns the right to a real path for a resource. `written` is the path that wrun has chosen: what lies behind a link needs a
-/// right of its own.
+/// Returns the right to a real path for a resource. `written` is the path that wrun has chosen, or that the granted command
+/// names: what lies behind a link needs a right of its own.
 ///
 /// # Errors
 /// Neither the path nor what it is a part of is granted.
