@@ -77,7 +77,6 @@ fn all_that_an_action_needs_is_told_in_one_run() {
                 "commands sysctl -w vm.swappiness=10",
                 "paths /etc/sysctl.d",
                 "paths /etc/sysctl.d/99-chef-vm.swappiness.conf",
-                "paths /srv/swap",
             ],
         ),
         (

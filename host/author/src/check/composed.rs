@@ -190,7 +190,6 @@ const TYPES: &[(&str, &[Row])] = &[
     (
         "swap_file",
         &[
-            row(Kind::Paths, "{@path}"),
             row(Kind::Commands, "swapoff {@path}").of(&["remove"]),
             row(Kind::Commands, "swapon {@path}").of(&["create"]),
             row(Kind::Commands, "sysctl -w vm.swappiness={swappiness}"),

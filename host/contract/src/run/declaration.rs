@@ -80,6 +80,8 @@ pub enum OwnPart {
         size: u64,
         /// The number of seconds after which filling it fails.
         timeout: u64,
+        /// True if the right to the command `swapon PATH` covers the file: there is none, or it is a swap file.
+        is_covered: bool,
     },
     /// wrun has chosen the path, and the content if there is one. The right to a command covers it: the command does no more
     /// than it would with any other content that wrun could choose.

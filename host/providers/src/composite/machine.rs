@@ -12,7 +12,7 @@ use contract::{CommandLine, CommandOutcome, CommandTest, ErrorKind, Purpose, Rai
 use machine::command::{Answer, CommandFailure, CommandOptions, Launch};
 use machine::denied::denied;
 use machine::guest::ForeseenFile;
-use machine::root::Place;
+use machine::root::{Place, is_swap_space};
 use std::cell::RefCell;
 use std::io::Read as _;
 
@@ -29,6 +29,17 @@ pub(crate) struct Machine<'m, 'v> {
     pub(super) is_question: bool,
     /// The paths that a question was denied to manage. The right to manage one of them would include reading it.
     refused: RefCell<Vec<String>>,
+}
+
+/// What is at the path of a swap file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SwapFile {
+    /// Nothing has the name.
+    Absent,
+    /// A swap file, as wrun makes one.
+    Empty,
+    /// Something else, or something that cannot be read.
+    Other,
 }
 
 /// The kinds of distributions that composites tell apart.
@@ -174,6 +185,17 @@ impl Machine<'_, '_> {
     pub(super) fn system_text(&self, path: &'static str) -> Option<String> {
         let bytes = bytes_of(path, &self.view.root.locate_target(path).ok()?).ok()?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// Returns what is at a path that the policy may swap to.
+    pub(super) fn swap_file(&self, path: &str) -> SwapFile {
+        match self.view.root.locate(path).and_then(|place| place.entry().map(|_| place)) {
+            Err(fault) if fault.is_absence() => SwapFile::Absent,
+            Ok(place) if place.open_file().is_ok_and(|(file, entry)| is_swap_space(file, entry.size) == Ok(true)) => {
+                SwapFile::Empty
+            }
+            _ => SwapFile::Other,
+        }
     }
 
     /// Returns the text of such a file as earlier resources of a dry run would leave it.

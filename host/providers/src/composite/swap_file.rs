@@ -1,8 +1,10 @@
 //! `swap_file`: a swap file of the kernel.
 //!
 //! wrun makes and fills the file itself, through its own handle. Rights to commands that do it (`dd of=PATH`, `mkswap PATH`)
-//! would reach further: the policy could lay a link at the path and run the same words with `execute`.
+//! would reach further: the policy could lay a link at the path and run the same words with `execute`. So would the right to
+//! the path: the policy could read there what other processes had in memory. The right to use the file covers making it.
 
+use super::machine::SwapFile as Found;
 use super::text::{absolute_path, one_word};
 use super::{Composite, Machine, always, change, child, command, invalid, step};
 use crate::private_copy::own_number;
@@ -31,11 +33,13 @@ impl Composite for SwapFile {
         // The list of active swap files is read only if the policy may change this one.
         let change_it = if wanted.action == "remove" { "swapoff" } else { "swapon" };
         machine.granted(&[change_it, path])?;
+        let found = machine.swap_file(path);
+        let is_covered = found != Found::Other;
         let summary = machine.printed("swapon", &["--summary"]).unwrap_or_default();
         // Below another root no kernel swaps, so only the file itself counts.
         let is_used = match machine.has_own_kernel() {
             true => summary.lines().any(|line| line.split_whitespace().next() == Some(path)),
-            false => wanted.action != "remove" && machine.is_seen(path),
+            false => wanted.action != "remove" && found != Found::Absent,
         };
         let (mut sentences, mut parts) = (Vec::new(), Vec::new());
         if wanted.action == "remove" {
@@ -44,9 +48,11 @@ impl Composite for SwapFile {
                 sentences.push(format!("turn off swap for {path}"));
                 parts.push(step(command("swapoff", "run", &["swapoff", path])));
             }
-            if !machine.is_absent(path) || machine.is_survey {
+            if found != Found::Absent || machine.is_survey {
                 sentences.push(format!("remove swap file {path}"));
-                parts.push(step(child("file", path, "delete", [("backup", json!(false))])));
+                let own = is_covered.then(|| OwnPart::OfCommand(words("swapoff", path)));
+                let file = child("file", path, "delete", [("backup", json!(false))]);
+                parts.push(step(Declaration { own, ..file }));
             }
             return Ok(change(sentences, parts));
         }
@@ -55,7 +61,9 @@ impl Composite for SwapFile {
                 return Err(invalid("size is a required property: a number of megabytes"));
             };
             let size = size.checked_mul(MEBIBYTE).ok_or_else(|| invalid(format!("no file has {size} megabytes")))?;
-            machine.managed(path)?;
+            if !is_covered {
+                machine.managed(path)?;
+            }
             machine.fixed(path)?;
             sentences.extend([
                 format!("create empty swapfile at {path}"),
@@ -63,7 +71,8 @@ impl Composite for SwapFile {
                 format!("make {path} swappable"),
                 format!("enable swap for {path}"),
             ]);
-            parts.push(step(swap_space(path, size, properties.timeout)));
+            let own = OwnPart::SwapSpace { size, timeout: properties.timeout, is_covered };
+            parts.push(step(swap_space(path, own)));
             if machine.has_own_kernel() || machine.is_survey {
                 parts.push(step(command("swapon", "run", &["swapon", path])));
             }
@@ -74,7 +83,7 @@ impl Composite for SwapFile {
                     let end = if table.is_empty() || table.ends_with('\n') { "" } else { "\n" };
                     let content = format!("{table}{end}{line}\n");
                     // The right to use the file is the right to use it at the next start.
-                    let own = Some(OwnPart::OfCommand(vec!["swapon".to_owned(), path.to_owned()]));
+                    let own = Some(OwnPart::OfCommand(words("swapon", path)));
                     let file = child("file", TABLE, "create", [("content", json!(content))]);
                     parts.push(step(Declaration { own, ..file }));
                 }
@@ -88,7 +97,12 @@ impl Composite for SwapFile {
 }
 
 /// Returns the part that makes the file and fills it.
-fn swap_space(path: &str, size: u64, timeout: u64) -> Declaration {
+fn swap_space(path: &str, own: OwnPart) -> Declaration {
     let properties = [("owner", json!(own_number())), ("mode", json!("0600")), ("backup", json!(false))];
-    Declaration { own: Some(OwnPart::SwapSpace { size, timeout }), ..child("file", path, "create", properties) }
+    Declaration { own: Some(own), ..child("file", path, "create", properties) }
+}
+
+/// Returns the words of a command about the file.
+fn words(program: &str, path: &str) -> Vec<String> {
+    vec![program.to_owned(), path.to_owned()]
 }

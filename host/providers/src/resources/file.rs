@@ -35,7 +35,7 @@ impl Source for File {
         _current: &mut Current,
         _view: &mut View<'_>,
     ) -> Result<Option<Content<'w>>, Raised> {
-        if let Some(OwnPart::SwapSpace { size, timeout }) = wanted.declaration.own {
+        if let Some(OwnPart::SwapSpace { size, timeout, .. }) = wanted.declaration.own {
             return Ok(Some(Content::SwapSpace { size, timeout: Duration::from_secs(timeout) }));
         }
         Ok(asked::content(wanted, "content")?.map(|bytes| Content::Bytes(Cow::Borrowed(bytes))))

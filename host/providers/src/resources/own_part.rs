@@ -7,8 +7,8 @@
 use contract::OwnPart;
 use grants::{CommandAsked, Denied, GrantedPath, LineAsked, PolicyGrants};
 
-/// Returns the right to a real path for a resource. `written` is the path that wrun has chosen: what lies behind a link needs a
-/// right of its own.
+/// Returns the right to a real path for a resource. `written` is the path that wrun has chosen, or that the granted command
+/// names: what lies behind a link needs a right of its own.
 ///
 /// # Errors
 /// Neither the path nor what it is a part of is granted.
@@ -19,18 +19,10 @@ pub(crate) fn manage(
     real: &str,
 ) -> Result<GrantedPath, Denied> {
     match own.filter(|_| real == written) {
-        Some(OwnPart::OfCommand(words)) => {
-            let asked = CommandAsked {
-                line: LineAsked::Arguments(words),
-                user: None,
-                group: None,
-                cwd: None,
-                umask: None,
-                environment: &[],
-                input: None,
-                sensitive: false,
-            };
-            grants.part_of_command(&grants.command(&asked)?, real)
+        Some(OwnPart::OfCommand(words)) => of_command(words, real, grants),
+        // A policy that may manage the file would read there what other processes had in memory.
+        Some(OwnPart::SwapSpace { is_covered: true, .. }) => {
+            of_command(&["swapon".to_owned(), written.to_owned()], real, grants)
         }
         // A right to the path is enough as well.
         Some(OwnPart::OfKernelModule(name)) if !has_path_alone(name, real, grants) => {
@@ -38,6 +30,20 @@ pub(crate) fn manage(
         }
         _ => grants.manage_path(real),
     }
+}
+
+fn of_command(words: &[String], path: &str, grants: &PolicyGrants) -> Result<GrantedPath, Denied> {
+    let asked = CommandAsked {
+        line: LineAsked::Arguments(words),
+        user: None,
+        group: None,
+        cwd: None,
+        umask: None,
+        environment: &[],
+        input: None,
+        sensitive: false,
+    };
+    grants.part_of_command(&grants.command(&asked)?, path)
 }
 
 fn has_path_alone(module: &str, path: &str, grants: &PolicyGrants) -> bool {

@@ -419,7 +419,7 @@ fn a_host_that_is_asked_for_its_key_is_no_option() {
 /// Rights to `dd of=/srv/swap` and `mkswap /srv/swap` would reach every file, by a link at that path.
 #[test]
 fn attack_a_swap_file_needs_no_command_that_writes_where_a_link_leads() {
-    let bench = Bench::new("paths = [\"/srv/swap\"]\ncommands = [\"swapon /srv/swap\"]\n");
+    let bench = Bench::new("commands = [\"swapon /srv/swap\", \"swapoff /srv/swap\"]\n");
     std::fs::create_dir_all(bench.path("srv")).unwrap();
     std::fs::write(bench.path("etc/shadow"), "kept").unwrap();
     let declaration = bench.declaration("swap_file", "/srv/swap", json!({ "size": 1 }));
@@ -452,9 +452,23 @@ fn attack_a_swap_file_needs_no_command_that_writes_where_a_link_leads() {
     run(&mut providers, table, "create", false).unwrap();
     assert_eq!(bench.read("etc/fstab"), "tmpfs /tmp tmpfs\n/srv/swap swap swap defaults 0 0\n");
     check_denied(bench.run("file", "/etc/fstab", "create", json!({ "content": "" })), "/etc/fstab");
-    std::fs::write(bench.path("srv/swap"), "damaged").unwrap();
-    let again = run(&mut providers, file, "create", false).unwrap();
-    assert_eq!(again.sentences()[0], "fill /srv/swap with 1048576 bytes of swap space");
+    // Something else needs the right to its path, to be replaced or removed. What other processes swapped is not read.
+    std::fs::write(bench.path("srv/swap"), "theirs").unwrap();
+    let declaration = bench.declaration("swap_file", "/srv/swap", json!({ "size": 1 }));
+    let wanted = |action| Wanted { resource: 0, declaration: &declaration, action, resolved: vec![], why_run: false };
+    let removal = |providers: &mut MachineProviders| {
+        let made = providers.compose(&wanted("remove"), Purpose::Action).unwrap();
+        run(providers, &made.children[0].declaration, "delete", false)
+    };
+    check_denied(providers.compose(&wanted("create"), Purpose::Survey), "/srv/swap");
+    check_denied(removal(&mut providers), "/srv/swap");
+    assert_eq!(bench.read("srv/swap"), "theirs");
+    std::fs::remove_file(bench.path("srv/swap")).unwrap();
+    run(&mut providers, file, "create", false).unwrap();
+    let read = json!({ "source": "file:///srv/swap" });
+    check_denied(bench.run("remote_file", "/srv/copy", "create", read), "/srv");
+    removal(&mut providers).unwrap();
+    assert!(!bench.path("srv/swap").exists());
 }
 
 #[test]
