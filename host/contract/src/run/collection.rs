@@ -168,6 +168,34 @@ impl Run {
             .ok_or_else(|| Failure::raised(ErrorKind::InvalidResourceId, format!("there is no resource {id}")))
     }
 
+    /// Returns a resource that a guest's calls may change or run. The parts of composite built-in types belong to the host: a
+    /// guest that changed one would act with the rights of its composite.
+    ///
+    /// # Errors
+    /// The resource does not exist, or it is a part of a composite built-in type.
+    pub fn of_guests(&self, id: ResourceId) -> Result<&Resource, Failure> {
+        let resource = self.known(id)?;
+        if resource.declaration.guest_id == HOST_AS_GUEST {
+            let message =
+                format!("{} is a part of a built-in resource, which no cookbook can change or run", resource.key);
+            return Err(Failure::raised(ErrorKind::InvalidResourceId, message));
+        }
+        Ok(resource)
+    }
+
+    /// Returns a resource of a guest's own type, whose actions run in the guest.
+    ///
+    /// # Errors
+    /// As [`of_guests`](Self::of_guests), or the resource has a built-in type.
+    pub fn of_guest_type(&self, id: ResourceId) -> Result<&Resource, Failure> {
+        let resource = self.of_guests(id)?;
+        if self.type_of(&resource.declaration).is_none() {
+            let message = format!("{} has a built-in type, so only the host reports what it does", resource.key);
+            return Err(Failure::raised(ErrorKind::InvalidResourceId, message));
+        }
+        Ok(resource)
+    }
+
     /// Returns the resource with a number, for a change.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Registers and resolves notifications.
 
-use super::{Due, ResourceId, ResourceRef, Run, Timing, Wish};
+use super::{Due, HOST_AS_GUEST, ResourceId, ResourceRef, Run, Timing, Wish};
 use crate::{Failure, Outcome, Raised};
 use errors::{ErrorKind, chef};
 use node::origin::Origin;
@@ -26,7 +26,8 @@ impl Run {
     pub(super) fn interpret(&self, id: ResourceId, wish: Wish) -> Result<(super::ContextId, Notification), Failure> {
         let own = self.known(id)?;
         let other = match &wish.other {
-            ResourceRef::Resource(other) => Some(self.known(*other)?),
+            ResourceRef::Resource(other) if own.declaration.guest_id == HOST_AS_GUEST => Some(self.known(*other)?),
+            ResourceRef::Resource(other) => Some(self.of_guests(*other)?),
             ResourceRef::Key(_) => None,
         };
         let (context, sender_key, target) = match (wish.subscribes, wish.other) {

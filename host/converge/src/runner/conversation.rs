@@ -42,7 +42,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         Box::pin(async move {
             match errand {
                 Errand::Settle(resource) => {
-                    let this = self.run.known(resource)?;
+                    let this = self.run.of_guests(resource)?;
                     let context = this.declaration.context;
                     self.run.open(context)?;
                     let unified = self.run.is_unified(context);
@@ -52,6 +52,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                     }
                 }
                 Errand::RunAction(resource, action) => {
+                    self.run.of_guests(resource)?;
                     self.deeper(resource)?;
                     let outcome = self.act(resource, &action, None).await;
                     self.depth -= 1;

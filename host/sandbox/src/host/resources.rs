@@ -36,11 +36,17 @@ impl wit::Host for State {
     }
 
     fn retract(&mut self, id: u32) -> Answer<()> {
-        answer(self.guest, self.run()?.retract(id))
+        let guest = self.guest;
+        let run = self.run()?;
+        let changeable = run.of_guests(id).map(drop);
+        answer(guest, changeable.and_then(|()| run.retract(id)))
     }
 
     fn enter(&mut self, id: u32, parent: u32) -> Answer<u32> {
-        answer(self.guest, self.run()?.enter(id, parent))
+        let guest = self.guest;
+        let run = self.run()?;
+        let changeable = run.of_guests(id).map(drop);
+        answer(guest, changeable.and_then(|()| run.enter(id, parent)))
     }
 
     fn find(&mut self, context: u32, key: String) -> Result<Option<u32>> {
@@ -61,13 +67,17 @@ impl wit::Host for State {
         let guest = self.guest;
         let _while_it_lasts = self.pay_for_call(words::amendment_bytes(&amendment))?;
         let run = self.run()?;
-        answer(guest, words::amendment(guest, amendment).and_then(|amendment| run.amend(id, amendment)))
+        let changeable = run.of_guests(id).map(drop);
+        let amendment = changeable.and_then(|()| words::amendment(guest, amendment));
+        answer(guest, amendment.and_then(|amendment| run.amend(id, amendment)))
     }
 
     fn get_property(&mut self, id: u32, name: String) -> Result<Option<wit::Property>> {
         let guest = self.guest;
         let resource = self.run()?.known(id).ok();
-        let property = resource.and_then(|it| it.declaration.property(&name));
+        // What wrun alone put together may have content of the machine that the policy may not read.
+        let readable = resource.filter(|it| it.declaration.own.is_none());
+        let property = readable.and_then(|it| it.declaration.property(&name));
         Ok(property.map(|property| words::property_back(guest, property)))
     }
 
@@ -85,15 +95,21 @@ impl wit::Host for State {
         });
         let guest = self.guest;
         let run = self.run()?;
-        answer(guest, state.and_then(|state| run.observed(id, state)))
+        let own = run.of_guest_type(id).map(drop);
+        answer(guest, own.and(state).and_then(|state| run.observed(id, state)))
     }
 
     fn converge_by(&mut self, id: u32, what: Vec<String>) -> Answer<bool> {
         let guest = self.guest;
-        answer(guest, self.run()?.converge_by(id, what))
+        let run = self.run()?;
+        let own = run.of_guest_type(id).map(drop);
+        answer(guest, own.and_then(|()| run.converge_by(id, what)))
     }
 
     fn set_updated(&mut self, id: u32, updated: bool) -> Answer<()> {
-        answer(self.guest, self.run()?.mark(id, updated))
+        let guest = self.guest;
+        let run = self.run()?;
+        let changeable = run.of_guests(id).map(drop);
+        answer(guest, changeable.and_then(|()| run.mark(id, updated)))
     }
 }
