@@ -283,6 +283,7 @@ pub fn hidden_read(policy: &str, read: &HiddenRead) -> Value {
     json!({
         "policy": policy,
         "kind": read.kind.name(),
+        "owner": read.kind.owner(),
         "path": read.shown(),
         "partly": read.partly,
         "refused": read.refused,
