@@ -31,12 +31,16 @@ impl<'root> Site<'root> {
             "facts.json",
             &json!({"platform": "debian", "platform_version": "12", "fqdn": "a.example.org"}).to_string(),
         );
-        let mut build = Command::new(site.program.executable());
-        let folder = site.program.configuration();
-        build.args(["policy", "build"]).arg(folder.join("web")).arg("--output").arg(&folder);
-        let built = build.envs(site.program.environment()).output().unwrap();
-        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+        site.build();
         site
+    }
+
+    fn build(&self) {
+        let mut build = Command::new(self.program.executable());
+        let folder = self.program.configuration();
+        build.args(["policy", "build"]).arg(folder.join("web")).arg("--output").arg(&folder);
+        let built = build.envs(self.program.environment()).output().unwrap();
+        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     }
 
     fn write(&self, name: &str, text: &str) {
@@ -199,11 +203,13 @@ fn a_policy_sees_of_layers_what_its_grants_let_it_read() {
     let root = Root::new().unwrap();
     let site = Site::new(&root);
     site.write("a.yaml", "default_attributes: {web: {site: a}}\noverride_attributes: {db: {secret: hunter2}}\n");
+    site.write("grants.toml", "[policy.web]\non_hidden_fact = \"warn\"\n");
     let report = site.run(&["a.yaml"], &[]);
     assert_eq!([site.seen("site"), site.seen("secret")], [json!("a"), json!("nil")]);
     let hidden = report["hidden_reads"].as_array().unwrap();
     let [read] = hidden.as_slice() else { panic!("{hidden:#?}") };
     assert_eq!([&read["path"], &read["grant"]], [&json!("db"), &json!("read_attributes = [\"db\"]")]);
+    assert_eq!([&read["owner"], &read["refused"]], [&json!("operator"), &json!(false)]);
     assert!(!report.to_string().contains("hunter2"));
     let explained = site.program.run(&["node", "explain", "db.secret"]).unwrap().expect_code(1).unwrap();
     assert!(!explained.text().contains("hunter2"));
@@ -217,6 +223,69 @@ fn a_policy_sees_of_layers_what_its_grants_let_it_read() {
     site.write("a.yaml", "policies: [mail]\noverride_attributes: {db: {secret: hunter2}, web: {site: mail}}\n");
     site.run(&["a.yaml"], &[]);
     assert_eq!([site.seen("site"), site.seen("secret")], [Value::Null, json!("nil")]);
+}
+
+/// A file with blanks is not written: a run without the value fails, wherever the operator set it.
+#[test]
+fn a_hidden_attribute_of_the_operator_is_an_error_that_names_the_grant() {
+    const TEMPLATE: &str = "# time\nserver <%= node['acme']['ntp'] %>\n";
+    const SET: &str = "acme: {ntp: ntp.example.org}";
+    let root = Root::new().unwrap();
+    let site = Site::new(&root);
+    let about = "name = \"web\"\nrun_list = [\"web\"]\n[default.acme]\nntp = \"policy\"\nown = 1\n";
+    site.write("web/policy.toml", about);
+    let recipe = "template('/srv/said') { source 'n.erb' }\nlog \"#{node['acme']['own']} #{node['acme']['none']}\"\n";
+    site.write("web/cookbooks/web/recipes/default.rb", recipe);
+    site.write("web/cookbooks/web/templates/n.erb", TEMPLATE);
+    site.build();
+    site.write("grants.toml", "[policy.web]\npaths = [\"/srv/**\"]\n");
+    // A layer of the same name replaces the earlier one.
+    site.write("above.yaml", &format!("{{name: one, override_attributes: {{{SET}}}}}"));
+    site.write("below.yaml", &format!("{{name: one, default_attributes: {{{SET}}}}}"));
+    site.write("none.yaml", "{name: one, default_attributes: {}}");
+    site.write("given.json", "{\"acme\": {\"ntp\": \"ntp.example.org\"}}");
+    site.write("wrun.toml", &format!("[layers.prod]\nfiles = [\"{}\"]\n", site.path("above.yaml")));
+    let said = || fs::read_to_string(root.path().join("srv/said")).unwrap_or_default();
+
+    // The policy's own attributes go before the layers' defaults, so nothing is hidden.
+    let below = ["--environment-file", &site.path("below.yaml")];
+    let _ran = site.converge(&below).expect_code(0).unwrap();
+    assert_eq!(said(), "# time\nserver policy\n");
+
+    let [above, none, given] = ["above.yaml", "none.yaml", "given.json"].map(|name| site.path(name));
+    let ways: [&[&str]; 4] = [
+        &["--environment-file", &above],
+        &["--environment-file", &none, "--policy-group", "prod"],
+        &["--parameter", "acme.ntp=ntp.example.org"],
+        &["-j", &given],
+    ];
+    for way in ways {
+        for mode in [&["--why-run"][..], &[]] {
+            let ran = site.converge(&[way, mode].concat()).expect_code(1).unwrap();
+            let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+            let message = report["error"].to_string();
+            assert!(message.contains("may not read attribute `acme.ntp`: the operator set it"), "{way:?} {message}");
+            assert!(message.contains("read_attributes = [\\\"acme.ntp\\\"]"), "{way:?} {message}");
+            let read = &report["hidden_reads"][0];
+            let told = ["path", "owner", "kind", "refused"].map(|key| read[key].clone());
+            assert_eq!(told, [json!("acme.ntp"), json!("operator"), json!("attribute"), json!(true)], "{way:?}");
+            assert_eq!([&read["origin"]["file"], &read["origin"]["line"]], [&json!("templates/n.erb"), &json!(2)]);
+            assert_eq!(report["denials"][0]["key"], json!("read_attributes"), "{:#}", report["denials"]);
+            assert!(!report["error"].to_string().contains("ntp.example.org"), "{}", report["error"]);
+            assert_eq!(said(), "# time\nserver policy\n", "{way:?}");
+        }
+    }
+    site.write("grants.toml", "[policy.web]\npaths = [\"/srv/**\"]\nread_attributes = [\"acme.ntp\"]\n");
+    let report = site.run(&[], &[]);
+    assert_eq!((said().as_str(), &report["hidden_reads"]), ("# time\nserver ntp.example.org\n", &json!([])));
+    // A right to write includes seeing what the operator set.
+    site.write("grants.toml", "[policy.web]\npaths = [\"/srv/**\"]\nwrite_attributes = [\"acme\"]\n");
+    let report = site.run(&[], &[]);
+    assert_eq!([&report["hidden_reads"], &report["error"]], [&json!([]), &Value::Null]);
+    // With `on_hidden_fact`, the operator wants no error.
+    site.write("grants.toml", "[policy.web]\npaths = [\"/srv/**\"]\non_hidden_fact = \"warn\"\n");
+    let report = site.run(&[], &[]);
+    assert_eq!((said().as_str(), &report["hidden_reads"][0]["owner"]), ("# time\nserver policy\n", &json!("operator")));
 }
 
 #[test]

@@ -90,6 +90,7 @@ fn normal_attributes_of_others_are_neither_read_nor_overruled_nor_lost() {
     let [read] = of_web.as_slice() else { panic!("{hidden:#?}") };
     assert_eq!(read["policy"], "spy");
     assert_eq!([&read["kind"], &read["refused"]], [&json!("attribute"), &json!(false)]);
+    assert_eq!(read["owner"], "policy");
     assert_eq!(read["grant"], "read_attributes = [\"web\"]");
     assert_eq!([&read["origin"]["file"], &read["origin"]["line"]], [&json!("recipes/default.rb"), &json!(3)]);
     assert!(!report["hidden_reads"].to_string().contains("hunter2"));

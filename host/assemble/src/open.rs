@@ -163,6 +163,11 @@ impl Ending<'_> {
         self.run_host.sandbox.compile_time()
     }
 
+    /// Returns true if later runs find the compiled native code.
+    pub fn keeps_compiled(&self) -> bool {
+        self.run_host.sandbox.keeps_compiled()
+    }
+
     /// Writes the record of a dry run to the state directory, or else to the user's own folder.
     ///
     /// # Errors

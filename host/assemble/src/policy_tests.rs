@@ -174,6 +174,7 @@ impl PolicyTests {
             log: log.lines(),
             without_policies: false,
             compile_seconds: ended.ending.compile_time().saturating_sub(compiled_before).as_secs_f64(),
+            compiled_is_kept: ended.ending.keeps_compiled(),
         };
         let run = serde_json::to_value(json::Run(&parts)).map_err(AssembleError::TestOutcome)?;
         let declared = ended.report.policies.iter().flat_map(|policy| policy.declared.clone()).collect();

@@ -186,6 +186,12 @@ impl Failure {
         matches!(self.kind(), ErrorKind::Denied | ErrorKind::System(SystemError::Access))
     }
 
+    /// Returns true if the operator has not granted something. Ruby code gets an error of the system, which can have other
+    /// causes, so the sentence decides. The outcome of such a failure is the same for every attempt.
+    pub fn is_missing_grant(&self) -> bool {
+        *self.kind() == ErrorKind::Denied || (self.is_denial() && self.to_string().contains("` may not "))
+    }
+
     /// Returns true if a dry run refused a change, as an error of the host or of the guest's language.
     pub fn is_dry_refusal(&self) -> bool {
         self.dry_refusal().is_some()

@@ -41,11 +41,11 @@ pub trait AttributeRights: Send {
     fn write(&self, path: &[String]) -> Result<GrantedAttribute, String>;
     /// Returns the line of the grants that would allow the policy to read this path. An empty path means everything.
     fn read_grant(&self, kind: ReadKind, path: &[String]) -> String;
-    /// Records that the policy read a value of the machine or of another policy, to help to write its grants.
+    /// Records that the policy read a value of the machine, the operator or another policy, to help to write its grants.
     fn uses(&self, kind: ReadKind, path: &[String]);
-    /// Returns the error text for the read of a hidden fact, or `None` if the fact should appear absent. `is_new` is true for
+    /// Returns the error text for the read of a hidden value, or `None` if the value should appear absent. `is_new` is true for
     /// the first read, which is recorded as a denial.
-    fn refuse_fact(&self, path: &[String], is_new: bool) -> Option<String>;
+    fn refuse_read(&self, kind: ReadKind, path: &[String], is_new: bool) -> Option<String>;
     /// Writes a hidden read that was not refused to the audit log.
     fn audit_hidden(&self, read: &HiddenRead);
     /// Records that the policy used a granted outside input, to help to write its grants.

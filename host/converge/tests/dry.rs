@@ -18,6 +18,12 @@ fn leaf(name: &str, more: Value) -> Value {
 }
 
 fn run(resources: &Value, why_run: bool) -> (Run, Outcome) {
+    let (run, outcome, _) = run_with_pauses(resources, why_run);
+    (run, outcome)
+}
+
+/// The same with the seconds of each pause.
+fn run_with_pauses(resources: &Value, why_run: bool) -> (Run, Outcome, Vec<u32>) {
     let setting = Case::new(resources, false);
     let mut run = Run::new("test", why_run, Default::default(), Arc::new(AnyType));
     run.define(0, "g".into(), UNIFIED).unwrap();
@@ -28,7 +34,7 @@ fn run(resources: &Value, why_run: bool) -> (Run, Outcome) {
     let mut providers = FakeProviders::new(&setting);
     let mut journal = Journal::default();
     let outcome = finish(Runner::new(&mut run, &mut guest, &mut providers, &mut journal, Stop::default()).converge());
-    (run, outcome)
+    (run, outcome, providers.pauses)
 }
 
 /// Each action as `name status`, with a mark where something about it is uncertain.
@@ -203,4 +209,24 @@ fn a_trial_in_a_real_run_ends_with_its_failure() {
     assert_eq!(outcome.unwrap_err().class(), "RuntimeError");
     assert!(run.kept().is_none());
     assert_eq!(rows(&run), ["F failed", "R unprocessed"]);
+}
+
+#[test]
+fn a_denial_is_not_tried_again_and_a_dry_run_waits_for_nothing() {
+    let tried = json!({"retries": 2, "retry_delay": 3, "fails": [0, 1, 2], "would_fail": "RuntimeError"});
+    let failing = |more: Value| {
+        let mut one = leaf("A", tried.clone());
+        one.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!([one])
+    };
+    let denied = json!({"denied": true, "would_fail": "Wrun::Denied"});
+    for (more, why_run, retried, pauses) in [
+        (json!({}), false, 2, vec![3, 3]),
+        (json!({}), true, 2, vec![]),
+        (denied.clone(), false, 0, vec![]),
+        (denied, true, 0, vec![]),
+    ] {
+        let (run, _, paused) = run_with_pauses(&failing(more.clone()), why_run);
+        assert_eq!((run.records()[0].retries, paused), (retried, pauses), "{more} {why_run}");
+    }
 }

@@ -149,8 +149,8 @@ impl PolicyGrants {
                 .any(|list| list.iter().any(is_job))
     }
 
-    /// Returns the rules that another rule of the same list makes unnecessary, each with that rule, in the order of their
-    /// lines.
+    /// Returns the rules that another rule makes unnecessary, each with that rule, in the order of their lines. The other rule
+    /// is in the same list, or a rule of `paths` for one of `read_paths`.
     pub fn covered(&self) -> Vec<(RulePlace, RulePlace)> {
         let mut covered = Vec::new();
         for (capability, rules) in &self.rules.lists {
@@ -170,6 +170,7 @@ impl PolicyGrants {
                 covered.extend(by.map(|by| (place(*capability, rule), place(*capability, by))));
             }
         }
+        covered.extend(self.managed_reads());
         for (at, rule) in self.rules.commands.iter().enumerate() {
             let by = self
                 .rules
@@ -183,6 +184,27 @@ impl PolicyGrants {
         }
         covered.sort_by_key(|(rule, _)| rule.line);
         covered
+    }
+
+    /// Returns the rules of `read_paths` whose paths the policy may manage, each with the rule that allows it. Managing a path
+    /// includes reading it.
+    fn managed_reads(&self) -> Vec<(RulePlace, RulePlace)> {
+        let (managed, read) = (self.list(Capability::Paths), self.list(Capability::ReadPaths));
+        let is_denied = |rule: &Rule| {
+            managed.iter().chain(read.iter()).any(|deny| !deny.allow && meet(&deny.pattern, &rule.pattern))
+        };
+        let by_another = |rule: &&Rule| {
+            read.iter().any(|one| one != *rule && one.allow && tidy::covers(Capability::ReadPaths, one, rule))
+        };
+        let found = read.iter().filter(|rule| rule.allow && !is_denied(rule) && !by_another(rule));
+        let found = found.filter_map(|rule| {
+            let by = managed.iter().find(|wider| {
+                let reaches = wider.pattern.is_exact() || !self.needs_its_name(Capability::Paths, rule);
+                wider.allow && reaches && wider.leaves_out(rule).is_none() && wider.pattern.covers(&rule.pattern)
+            })?;
+            Some((place(Capability::ReadPaths, rule), place(Capability::Paths, by)))
+        });
+        found.collect()
     }
 }
 

@@ -1,5 +1,7 @@
 //! Adding entries to the operator's file: comments and the order of existing entries stay.
 
+mod needless;
+
 use crate::covering::Covering;
 use crate::denied::Capability;
 use crate::file::rule_of;
@@ -104,7 +106,8 @@ pub struct NewLines {
     pub lines: String,
 }
 
-/// Adds entries to the text of a file of grants. Entries that exist, or that existing ones cover, are not added.
+/// Adds entries to the text of a file of grants. Entries that exist, or that existing ones cover, are not added. A right to
+/// manage a path takes the place of that to read it.
 ///
 /// # Errors
 /// The file is not valid, or would not be valid with the additions: a key or an entry does not exist in grants.
@@ -138,11 +141,16 @@ pub(crate) fn new_among(text: &str, name: &str, additions: &[Addition]) -> Resul
             changed.push((addition.policy.clone(), addition.key.clone(), is_new));
         }
     }
+    for (policy, key, _) in &changed {
+        if [Capability::Paths, Capability::ReadPaths].iter().any(|one| one.key() == key) {
+            needless::remove(&mut document, name, policy);
+        }
+    }
     let text = document.to_string();
     let _sound = Grants::parse(&text, name)?;
-    let keys = changed.into_iter().map(|(policy, key, is_new)| {
-        let lines = table_of(&mut document, &policy).and_then(|table| shown(table, &key)).unwrap_or_default();
-        EditedKey { policy, key, lines, is_new }
+    let keys = changed.into_iter().filter_map(|(policy, key, is_new)| {
+        let lines = table_of(&mut document, &policy).and_then(|table| shown(table, &key))?;
+        Some(EditedKey { policy, key, lines, is_new })
     });
     Ok((Edited { keys: keys.collect(), text }, added))
 }

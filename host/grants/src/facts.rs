@@ -35,13 +35,14 @@ pub const HARMLESS_FACTS: [&[&str]; 19] = [
     &["virtualization"],
 ];
 
-/// The result of reading a fact that the machine has and that the policy may not see: `on_hidden_fact`.
+/// The result of reading a fact of the machine, or an attribute of the operator, that the policy may not see:
+/// `on_hidden_fact`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnHiddenFact {
     /// An error that names the grant.
     #[default]
     Error,
-    /// No value, as if the machine did not have the fact. The read is still recorded.
+    /// No value, as if it did not exist. The read is still recorded.
     Warn,
 }
 
@@ -96,14 +97,41 @@ impl PolicyGrants {
         self.uses(Capability::ReadAttributes.key(), entry(path));
     }
 
+    /// Records that the policy read an attribute that the operator set. A right to write at the path is enough for that.
+    pub fn uses_given(&self, path: &[String]) {
+        let allows = |capability| {
+            let verdict = self.list(capability).decide(Asked::Keys(path), || false);
+            matches!(verdict, Verdict::Allowed(_))
+        };
+        if !allows(Capability::ReadAttributes) && allows(Capability::WriteAttributes) {
+            return self.uses(Capability::WriteAttributes.key(), entry(path));
+        }
+        self.journal().allow_given(&self.policy, entry(path));
+    }
+
     /// Refuses the read of a fact that the machine has and that the policy may not see. Returns `None` if the operator wants
     /// the fact to look absent (`on_hidden_fact = "warn"`). If `is_new` is true, the denial is recorded.
     pub fn refuse_fact(&self, path: &[String], is_new: bool) -> Option<Denied> {
+        self.refuse_read(Capability::Facts, path, is_new, None)
+    }
+
+    /// Does the same for the read of an attribute that the operator set.
+    pub fn refuse_given(&self, path: &[String], is_new: bool) -> Option<Denied> {
+        self.refuse_read(Capability::ReadAttributes, path, is_new, Some("the operator set it"))
+    }
+
+    fn refuse_read(
+        &self,
+        capability: Capability,
+        path: &[String],
+        is_new: bool,
+        because: Option<&str>,
+    ) -> Option<Denied> {
         if self.rules.on_hidden_fact == OnHiddenFact::Warn {
             return None;
         }
         let asked = shown(path);
-        let (value, reason) = match self.list(Capability::Facts).decide(Asked::Keys(path), || false) {
+        let (value, reason) = match self.list(capability).decide(Asked::Keys(path), || false) {
             Verdict::Refused(rule) => {
                 let reason = format!("{} refuses it: `{}`", self.line(rule.line), rule.text);
                 // An exact rule would override a wider one, but not an exact rule that refuses.
@@ -114,11 +142,11 @@ impl PolicyGrants {
                 let list = path.split_last().map_or(path, |(_, list)| list);
                 (entry(list), Some("a list can only be granted whole".into()))
             }
-            Verdict::TooWide(..) | Verdict::Unheard => (entry(path), None),
+            Verdict::TooWide(..) | Verdict::Unheard => (entry(path), because.map(str::to_owned)),
         };
         Some(match is_new {
-            true => self.refuse_with(Capability::Facts, &asked, value, reason),
-            false => self.denial(Capability::Facts, &asked, value, reason),
+            true => self.refuse_with(capability, &asked, value, reason),
+            false => self.denial(capability, &asked, value, reason),
         })
     }
 

@@ -3,9 +3,10 @@
 //! Guests choose how often they ask, and for what. So the number and the length of entries are limited, and dropped entries
 //! are counted.
 
-use crate::denied::{Denied, is_plain, literal_entry, quoted};
+use crate::covering::Covering;
+use crate::denied::{Capability, Denied, is_plain, literal_entry, quoted};
 use crate::edit::Addition;
-use crate::file::json_of;
+use crate::file::{json_of, rule_of};
 use crate::plain_names::PlainNames;
 use crate::policy::{SENSITIVE, SENSITIVE_HINT};
 use crate::risk::{Assessed, MachineView};
@@ -206,6 +207,8 @@ pub(crate) struct Asked {
     secret: Entries,
     /// Entries that only other actions than the declared ones would need.
     others: Entries,
+    /// Entries for attributes that the operator set. A policy sees those also where it may write.
+    given: BTreeSet<String>,
     count: usize,
     /// The size of the entries, in bytes.
     bytes: usize,
@@ -231,7 +234,24 @@ impl Asked {
         for (key, names) in &self.plain {
             all.entry((*key).to_owned()).or_default().extend(names.sorted().into_iter().map(quoted));
         }
+        let given = self.needed_given(all.get(Capability::WriteAttributes.key()).into_iter().flatten());
+        if !given.is_empty() {
+            all.entry(Capability::ReadAttributes.key().to_owned()).or_default().extend(given);
+        }
         all
+    }
+
+    /// Returns the entries for attributes of the operator that no right to write covers.
+    fn needed_given<'e>(&self, written: impl Iterator<Item = &'e String>) -> BTreeSet<String> {
+        if self.given.is_empty() {
+            return BTreeSet::new();
+        }
+        let rules: Vec<_> = written.filter_map(|value| rule_of(Capability::WriteAttributes, value)).collect();
+        let written = Covering::of(Capability::WriteAttributes, &rules);
+        let is_needed = |value: &&String| {
+            rule_of(Capability::ReadAttributes, value).is_none_or(|rule| !written.any(&rule, |_, _| true))
+        };
+        self.given.iter().filter(is_needed).cloned().collect()
     }
 
     /// Tells whether an entry of this size can still be recorded.
@@ -301,9 +321,15 @@ impl Journal {
         let pages = self.pages();
         let table = |asked: &Asked| {
             let none = BTreeSet::new();
-            let keys: BTreeSet<&str> =
+            let mut keys: BTreeSet<&str> =
                 asked.entries.keys().map(String::as_str).chain(asked.plain.keys().copied()).collect();
-            let value = |key: &str| value_of(asked.entries.get(key).unwrap_or(&none), asked.plain.get(key));
+            let read = Capability::ReadAttributes.key();
+            let with_given = if asked.given.is_empty() { None } else { asked.entries().remove(read) };
+            keys.extend(with_given.iter().map(|_| read));
+            let value = |key: &str| match &with_given {
+                Some(values) if key == read => value_of(values, None),
+                _ => value_of(asked.entries.get(key).unwrap_or(&none), asked.plain.get(key)),
+            };
             keys.into_iter().map(|key| (key.to_owned(), value(key))).collect()
         };
         pages.asked.iter().map(|(policy, asked)| (policy.clone(), table(asked), !asked.left_out)).collect()
@@ -390,6 +416,21 @@ impl Journal {
         }
         let bytes = value.len();
         if entries.get_mut(key).is_some_and(|values| values.insert(value)) {
+            asked.count += 1;
+            asked.bytes += bytes;
+        }
+    }
+
+    /// Records the entry for an attribute that the operator set and that the policy read.
+    pub(crate) fn allow_given(&self, policy: &str, value: Option<String>) {
+        let mut pages = self.pages();
+        let Some(asked) = pages.asked_by(policy) else { return };
+        let Some(value) = value.filter(|value| asked.finds_room(value.len())) else {
+            asked.left_out = true;
+            return;
+        };
+        let bytes = value.len();
+        if asked.given.insert(value) {
             asked.count += 1;
             asked.bytes += bytes;
         }

@@ -185,7 +185,7 @@ impl Limit {
                 unit: LimitUnit::Seconds,
                 default: LimitDefault::Fixed(900),
                 words: "pauses",
-                meaning: "waiting: between tries (`retry_delay`), and asleep",
+                meaning: "waiting: between tries (`retry_delay`), and asleep. A dry run does not wait",
             },
             Self::Wall => &LimitSetting {
                 key: "wall_seconds",

@@ -63,6 +63,14 @@ fn rules_that_another_one_makes_needless_are_found() {
     covered("write_attributes = [\"a\", \"a.b\"]\n", &["2: write_attributes a.b by 2: write_attributes a"]);
     covered("data_bags = [\"a/b\", \"a\"]\n", &["2: data_bags a/b by 2: data_bags a"]);
     covered("packages = [\n\"x\",\n\"x\",\n]\n", &["4: packages x by 3: packages x"]);
+    // Managing a path includes reading it, unless reading is denied.
+    covered(
+        "read_paths = [\"/etc/x\", \"/etc/y\"]\npaths = [\"/etc/x\"]\n",
+        &["2: read_paths /etc/x by 3: paths /etc/x"],
+    );
+    covered("read_paths = [\"/srv/a/b\"]\npaths = [\"/srv/**\"]\n", &["2: read_paths /srv/a/b by 3: paths /srv/**"]);
+    covered("read_paths = [\"/etc/x\"]\npaths = [\"/etc/x\"]\ndeny_read_paths = [\"/etc/**\"]\n", &[]);
+    covered("read_paths = [\"/etc/shadow\"]\npaths = [\"/etc/**\"]\n", &[]);
     covered(
         "commands = [{ argv = [\"ls\", \"<rest>\"] }, \"ls /\"]\n",
         &["2: commands \"ls /\" by 2: commands { argv = [\"ls\", \"<rest>\"] }"],

@@ -288,13 +288,19 @@ impl<R: Readers> Work<'_, R> {
             levels.filter_map(|level| environment.get(level)?.as_object()).flat_map(|level| level.keys())
         });
         let set: BTreeSet<&String> = set.collect();
+        let needs: Vec<_> = reports.iter().flat_map(|report| additions(policy, &report.needs)).collect();
+        // A policy also sees what the operator sets where it may write.
+        let written = |name: &String| {
+            let value = text::toml_string(name);
+            needs.iter().any(|addition| addition.key == "write_attributes" && addition.value == value)
+        };
+        self.grants.extend(needs.iter().filter(|addition| {
+            let own = |name: &String| text::toml_string(name) == addition.value;
+            addition.key != "write_attributes" || !cookbooks.iter().any(own)
+        }).cloned());
         for report in reports {
-            self.grants.extend(additions(policy, &report.needs).into_iter().filter(|addition| {
-                let own = |name: &String| text::toml_string(name) == addition.value;
-                addition.key != "write_attributes" || !cookbooks.iter().any(own)
-            }));
             let read = report.needs.known.get(&Kind::Attributes).into_iter().flatten();
-            for (name, _) in read.filter(|(name, _)| set.contains(name) && !cookbooks.contains(*name)) {
+            for (name, _) in read.filter(|(name, _)| set.contains(name) && !cookbooks.contains(*name) && !written(name)) {
                 let value = text::toml_string(name);
                 self.grants.push(Addition { policy: policy.to_owned(), key: "read_attributes".to_owned(), value });
             }

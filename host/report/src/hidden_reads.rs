@@ -37,7 +37,7 @@ pub fn recorded_blocks(run: &Value) -> Vec<Block> {
     let reads = run["hidden_reads"].as_array().map(Vec::as_slice).unwrap_or_default();
     let mut by_policy: Vec<(&str, Vec<Told>)> = Vec::new();
     for read in reads.iter().filter(|read| read["refused"] == false) {
-        let kind = [ReadKind::Fact, ReadKind::Attribute].into_iter().find(|kind| read["kind"] == kind.name());
+        let kind = recorded_kind(read);
         let (Some(kind), Some(policy), Some(path)) = (kind, read["policy"].as_str(), read["path"].as_str()) else {
             continue;
         };
@@ -53,6 +53,13 @@ pub fn recorded_blocks(run: &Value) -> Vec<Block> {
         }
     }
     by_policy.iter().map(|(policy, reads)| block(policy, reads)).collect()
+}
+
+/// Returns the kind of a recorded read. Records of older versions do not tell whose an attribute is.
+fn recorded_kind(read: &Value) -> Option<ReadKind> {
+    let known = ReadKind::ALL.into_iter().rev();
+    let mut of_name = known.filter(|kind| read["kind"] == kind.name());
+    of_name.find(|kind| read["owner"].is_null() || read["owner"] == kind.owner())
 }
 
 fn block(policy: &str, reads: &[Told]) -> Block {
@@ -78,7 +85,12 @@ pub(crate) fn entries<'l>(policy: &str, lines: impl Iterator<Item = &'l str>) ->
 /// The block for one policy. Guests' text is in it.
 fn text(policy: &str, reads: &[Told]) -> String {
     let mut lines = Vec::new();
-    for (kind, what) in [(ReadKind::Fact, "facts"), (ReadKind::Attribute, "attributes of other policies")] {
+    let kinds = [
+        (ReadKind::Fact, "facts"),
+        (ReadKind::Given, "attributes of the operator"),
+        (ReadKind::Attribute, "attributes of other policies"),
+    ];
+    for (kind, what) in kinds {
         let of_kind: Vec<_> = reads.iter().filter(|read| read.kind == kind).collect();
         if of_kind.is_empty() {
             continue;
@@ -126,10 +138,13 @@ mod tests {
             read(ReadKind::Fact, "memory", Some(3)),
             HiddenRead { partly: true, ..read(ReadKind::Fact, "network", None) },
             read(ReadKind::Attribute, "ntp", None),
+            read(ReadKind::Given, "mail", None),
         ];
         let expect = "Policy web read facts that it is not granted:
   memory, site/recipes/default.rb:3
   network (a part of it)
+Policy web read attributes of the operator that it is not granted:
+  mail
 Policy web read attributes of other policies that it is not granted:
   ntp";
         let shown = |blocks: Vec<Block>| blocks.into_iter().map(|block| block.text()).collect::<Vec<_>>();
@@ -140,7 +155,12 @@ Policy web read attributes of other policies that it is not granted:
         assert_eq!(shown(recorded_blocks(&json!({ "hidden_reads": recorded }))), [expect]);
         assert!(recorded_blocks(&json!({})).is_empty());
         let entry = |key: &str, value: &str| Addition { policy: "web".into(), key: key.into(), value: value.into() };
-        let expect = [entry("facts", "\"memory\""), entry("facts", "\"network\""), entry("read_attributes", "\"ntp\"")];
+        let expect = [
+            entry("facts", "\"memory\""),
+            entry("facts", "\"network\""),
+            entry("read_attributes", "\"mail\""),
+            entry("read_attributes", "\"ntp\""),
+        ];
         assert_eq!(additions(&[("web".into(), reads.into())]), expect);
     }
 

@@ -51,6 +51,8 @@ pub struct Parts<'a> {
     pub without_policies: bool,
     /// Seconds that were spent on compiling native code, before the run or during it.
     pub compile_seconds: f64,
+    /// Whether later runs find the compiled native code. It is not kept by a dry run of root on a node without a real run.
+    pub compiled_is_kept: bool,
 }
 
 /// Returns what the policies asked of their grants, by policy.
@@ -283,6 +285,7 @@ pub fn hidden_read(policy: &str, read: &HiddenRead) -> Value {
     json!({
         "policy": policy,
         "kind": read.kind.name(),
+        "owner": read.kind.owner(),
         "path": read.shown(),
         "partly": read.partly,
         "refused": read.refused,

@@ -80,6 +80,7 @@ impl Outline {
             log,
             without_policies,
             compile_seconds: 0.0,
+            compiled_is_kept: true,
         };
         keep(&Run(&parts), errors.first().map(|(_, error)| error));
     }

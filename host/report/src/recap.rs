@@ -38,7 +38,13 @@ pub fn blocks(parts: &Parts<'_>) -> Vec<Block> {
     // Compilation happens before the run and is not part of its duration.
     let compiled = match parts.compile_seconds {
         0.0 => String::new(),
-        seconds => format!(", after {seconds:.2} s of compiling native code"),
+        seconds => {
+            let kept = match parts.report.why_run && !parts.compiled_is_kept {
+                true => " (only a real run keeps it)",
+                false => "",
+            };
+            format!(", after {seconds:.2} s of compiling native code{kept}")
+        }
     };
     let text = format!("Run {word} in {:.2} s{compiled}: {counts}", report.seconds);
     let mut blocks = vec![Block::new(if failed { Tone::Error } else { Tone::Heading }, text)];

@@ -45,6 +45,7 @@ fn parts<'a>(report: &'a RunReport, errors: &'a [(String, Value)]) -> Parts<'a> 
         log: json!([]),
         without_policies: false,
         compile_seconds: 0.0,
+        compiled_is_kept: true,
     }
 }
 
@@ -132,4 +133,14 @@ fn an_event_is_one_object_with_its_version() {
     let expect =
         json!({ "version": report::events::VERSION, "event": "policy_failed", "policy": "web", "error": error });
     assert_eq!(event, expect);
+}
+
+#[test]
+fn a_dry_run_that_keeps_no_native_code_says_so() {
+    let said = |why_run: bool, compiled_is_kept: bool| {
+        let report = RunReport { why_run, ..failed_run() };
+        let parts = Parts { compile_seconds: 2.0, compiled_is_kept, ..parts(&report, &[]) };
+        lines(recap::blocks(&parts)).first().unwrap().contains("of compiling native code (only a real run keeps it): ")
+    };
+    assert_eq!([said(true, false), said(true, true), said(false, false)], [true, false, false]);
 }

@@ -196,6 +196,11 @@ impl Sandbox {
         *self.compiled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Returns true if native code is kept for later runs.
+    pub fn keeps_compiled(&self) -> bool {
+        self.cache.is_some()
+    }
+
     /// Calls the announcing callback, then compiles and counts the time.
     fn compile_now<T>(&self, policy: &str, compile: impl FnOnce() -> T) -> T {
         if let Some(compiling) = &self.compiling {

@@ -183,3 +183,24 @@ fn an_archive_and_its_destination_are_suggested_at_once() {
     let _done = bench.converge(&machine, &[]).expect_code(0).unwrap();
     assert!(root.exists("srv/new/x/y"));
 }
+
+/// A policy sees what the operator set where it may write, so it needs no right to read there.
+#[test]
+fn attributes_of_the_operator_are_suggested_only_where_the_policy_may_not_write() {
+    let recipe = "node.default['acme']['seen'] = [node['acme']['motd'], node['db']['host']]\n";
+    let (bench, root) = (Bench::new(recipe), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    let layer = bench.program.configuration().join("layer.yaml");
+    fs::write(&layer, "default_attributes: {acme: {motd: hello}, db: {host: a}}\n").unwrap();
+    let layer = ["--environment-file", &layer.display().to_string()].map(str::to_owned);
+    let layer = layer.each_ref().map(String::as_str);
+    let grants = bench.grants().display().to_string();
+    let suggested = bench.wrun(&machine, &["grants", "suggest"], &layer).expect_code(0).unwrap();
+    for line in ["read_attributes = [\"db.host\"]\n", "write_attributes = [\"acme\"]\n"] {
+        assert!(suggested.stdout.contains(line), "{line}{}", suggested.text());
+    }
+    let more = [&layer[..], &["--write", &grants, "--yes", "--dangerous"]].concat();
+    let _written = bench.wrun(&machine, &["grants", "suggest"], &more).expect_code(0).unwrap();
+    let done = json(&bench.converge(&machine, &[&layer[..], &["--format", "json"]].concat()).expect_code(0).unwrap());
+    assert_eq!([&done["hidden_reads"], &done["denials"]], [&Value::Array(vec![]); 2]);
+}

@@ -19,25 +19,32 @@ impl AttributeRights for Rights {
     fn read_grant(&self, kind: ReadKind, path: &[String]) -> String {
         match kind {
             ReadKind::Fact => self.grants.fact_grant(path),
-            ReadKind::Attribute => self.grants.attribute_grant(path),
+            ReadKind::Given | ReadKind::Attribute => self.grants.attribute_grant(path),
         }
     }
 
     fn uses(&self, kind: ReadKind, path: &[String]) {
         match kind {
             ReadKind::Fact => self.grants.uses_fact(path),
+            ReadKind::Given => self.grants.uses_given(path),
             ReadKind::Attribute => self.grants.uses_attribute(path),
         }
     }
 
-    fn refuse_fact(&self, path: &[String], is_new: bool) -> Option<String> {
-        self.grants.refuse_fact(path, is_new).map(|denied| format!("{denied}\n{}", denied.hint()))
+    fn refuse_read(&self, kind: ReadKind, path: &[String], is_new: bool) -> Option<String> {
+        let denied = match kind {
+            ReadKind::Fact => self.grants.refuse_fact(path, is_new),
+            ReadKind::Given => self.grants.refuse_given(path, is_new),
+            // Nobody hears of other policies.
+            ReadKind::Attribute => None,
+        };
+        denied.map(|denied| format!("{denied}\n{}", denied.hint()))
     }
 
     fn audit_hidden(&self, read: &HiddenRead) {
         let capability = match read.kind {
             ReadKind::Fact => Capability::Facts,
-            ReadKind::Attribute => Capability::ReadAttributes,
+            ReadKind::Given | ReadKind::Attribute => Capability::ReadAttributes,
         };
         self.grants.audit_hidden(capability, &read.shown(), read.partly);
     }

@@ -154,9 +154,10 @@ impl Run {
         self.reads.read(kind, path)
     }
 
-    /// Records a read of a value that is hidden from the policy. Returns true if it was not recorded before.
-    pub fn note_hidden_read(&mut self, read: HiddenRead) -> bool {
-        self.reads.hid(read)
+    /// Records a read of a value that is hidden from the policy. `is_told` is true if the guest told its place. Returns true if
+    /// it was not recorded before.
+    pub fn note_hidden_read(&mut self, read: HiddenRead, is_told: bool) -> bool {
+        self.reads.hid(read, is_told)
     }
 
     fn context(&self, context: ContextId) -> Option<&Context> {

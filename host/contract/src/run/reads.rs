@@ -3,7 +3,7 @@
 //! Guests choose the paths, so all lists have limits. Each path is stored once, even if it is read often.
 
 use node::origin::Origin;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The maximum number of stored paths of each kind.
 pub const MAX_READ_PATHS: usize = 1_000;
@@ -19,16 +19,30 @@ const MAX_PATH_BYTES: usize = 1_024;
 pub enum ReadKind {
     /// A fact of the machine.
     Fact,
+    /// An attribute that the operator set: in a layer, or in `normal`.
+    Given,
     /// An attribute of another policy: in the inherited layer or in `normal`.
     Attribute,
 }
 
 impl ReadKind {
+    /// Every kind.
+    pub const ALL: [Self; 3] = [Self::Fact, Self::Given, Self::Attribute];
+
     /// Returns the word for reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Fact => "fact",
-            Self::Attribute => "attribute",
+            Self::Given | Self::Attribute => "attribute",
+        }
+    }
+
+    /// Returns the word of reports for whose value it is.
+    pub fn owner(self) -> &'static str {
+        match self {
+            Self::Fact => "machine",
+            Self::Given => "operator",
+            Self::Attribute => "policy",
         }
     }
 }
@@ -36,7 +50,7 @@ impl ReadKind {
 /// A read of an existing value that the policy may not read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HiddenRead {
-    /// A fact, or another policy's attribute.
+    /// A fact, or an attribute of the operator or of another policy.
     pub kind: ReadKind,
     /// The path of the read. An empty path means everything.
     pub path: Vec<String>,
@@ -55,7 +69,7 @@ pub struct HiddenRead {
 pub struct Reads {
     /// The facts that were read, including hidden ones.
     pub facts: BTreeSet<Vec<String>>,
-    /// The attributes of other policies that were read, including hidden ones.
+    /// The attributes of other policies and of the operator that were read, including hidden ones.
     pub attributes: BTreeSet<Vec<String>>,
     /// Attributes that were written at any level.
     pub written: BTreeSet<Vec<String>>,
@@ -63,7 +77,8 @@ pub struct Reads {
     pub hidden: Vec<HiddenRead>,
     /// True if a list is incomplete because it was full.
     pub incomplete: bool,
-    known: HashSet<(ReadKind, Vec<String>)>,
+    /// The stored hidden reads, and whether the guest told their place. Otherwise it is the place of the running resource.
+    known: HashMap<(ReadKind, Vec<String>), bool>,
 }
 
 impl Reads {
@@ -71,7 +86,7 @@ impl Reads {
     pub fn read(&mut self, kind: ReadKind, path: &[String]) -> bool {
         let set = match kind {
             ReadKind::Fact => &mut self.facts,
-            ReadKind::Attribute => &mut self.attributes,
+            ReadKind::Given | ReadKind::Attribute => &mut self.attributes,
         };
         let kept = keep(set, path);
         self.incomplete |= kept.is_none();
@@ -83,34 +98,37 @@ impl Reads {
         self.incomplete |= keep(&mut self.written, path).is_none();
     }
 
-    /// Returns true if a hidden read of this kind and path is stored.
-    pub fn has_hidden(&self, kind: ReadKind, path: &[String]) -> bool {
-        self.hidden.iter().any(|read| read.kind == kind && read.path == path)
+    /// Returns true if a refused read of this kind and path is stored.
+    pub fn has_refused(&self, kind: ReadKind, path: &[String]) -> bool {
+        self.hidden.iter().any(|read| read.refused && read.kind == kind && read.path == path)
     }
 
-    /// Records a hidden read. Returns true if it is the first of its path and is stored.
-    pub fn hid(&mut self, read: HiddenRead) -> bool {
+    /// Records a hidden read. `is_told` is true if the guest told its place. Returns true if it is the first of its path and is
+    /// stored.
+    pub fn hid(&mut self, read: HiddenRead, is_told: bool) -> bool {
         let key = (read.kind, read.path.clone());
-        if self.known.contains(&key) {
-            self.complete(&read);
+        if let Some(was_told) = self.known.get_mut(&key) {
+            let is_better = is_told && !*was_told;
+            *was_told |= is_told;
+            self.complete(&read, is_better);
             return false;
         }
         if self.hidden.len() >= MAX_HIDDEN_READS || bytes(&read.path) > MAX_PATH_BYTES {
             self.incomplete = true;
             return false;
         }
-        self.known.insert(key);
+        self.known.insert(key, is_told);
         self.hidden.push(read);
         true
     }
 
     /// Adds data of a later read to a stored one. A guest with a cache first finds out that a value is hidden, and then sends
     /// the place of the read.
-    fn complete(&mut self, read: &HiddenRead) {
+    fn complete(&mut self, read: &HiddenRead, has_better_place: bool) {
         let known = self.hidden.iter_mut().find(|known| known.kind == read.kind && known.path == read.path);
         if let Some(known) = known {
             known.refused |= read.refused;
-            if known.origin.file.is_none() && read.origin.file.is_some() {
+            if read.origin.file.is_some() && (has_better_place || known.origin.file.is_none()) {
                 known.origin.clone_from(&read.origin);
             }
         }
@@ -204,10 +222,14 @@ mod tests {
     #[test]
     fn a_path_is_kept_once_with_the_first_place_that_is_known() {
         let mut reads = Reads::default();
-        assert!(reads.hid(read("memory", None)));
-        assert!(!reads.hid(HiddenRead { refused: true, ..read("memory", Some(3)) }));
-        assert!(!reads.hid(read("memory", Some(9))));
-        assert_eq!(reads.hidden, [HiddenRead { refused: true, ..read("memory", Some(3)) }]);
+        assert!(reads.hid(read("memory", None), false));
+        assert!(!reads.hid(HiddenRead { refused: true, ..read("memory", Some(3)) }, true));
+        assert!(!reads.hid(read("memory", Some(9)), true));
+        // The resource's place is only a guess.
+        assert!(reads.hid(read("cpu", Some(1)), false));
+        assert!(!reads.hid(read("cpu", Some(7)), true) && !reads.hid(read("cpu", Some(8)), true));
+        let expect = [HiddenRead { refused: true, ..read("memory", Some(3)) }, read("cpu", Some(7))];
+        assert_eq!(reads.hidden, expect);
     }
 
     #[test]
@@ -217,7 +239,7 @@ mod tests {
             reads.read(ReadKind::Fact, &path(&format!("fact{number}")));
             reads.read(ReadKind::Attribute, &path(&format!("attribute{number}")));
             reads.wrote(&path(&format!("own{number}")));
-            reads.hid(read(&format!("fact{number}"), None));
+            reads.hid(read(&format!("fact{number}"), None), true);
         }
         let sizes = [reads.facts.len(), reads.attributes.len(), reads.written.len(), reads.hidden.len()];
         assert_eq!(sizes, [MAX_READ_PATHS, MAX_READ_PATHS, MAX_READ_PATHS, MAX_HIDDEN_READS]);
@@ -231,8 +253,8 @@ mod tests {
     fn the_hint_has_one_line_per_key_and_leaves_out_what_the_error_says() {
         let mut reads = Reads::default();
         assert_eq!(reads.hint("web", ""), None);
-        reads.hid(read("memory", None));
-        reads.hid(read("network.interfaces", None));
+        reads.hid(read("memory", None), true);
+        reads.hid(read("network.interfaces", None), true);
         let expect = "policy web read values of this node that it is not granted: memory, network.interfaces\n\
             to allow it, add to its table in grants.toml:\nfacts = [\"memory\", \"network.interfaces\"]";
         assert_eq!(reads.hint("web", "some error").as_deref(), Some(expect));

@@ -189,7 +189,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             };
             let this = &self.run.known(resource)?.declaration;
             let (forgiven, delay) = (this.on_failure != FailureMode::Raise, this.retry_delay);
-            if !failure.is_standard() || forgiven || left == 0 {
+            if !failure.is_standard() || forgiven || left == 0 || failure.is_missing_grant() {
                 return Err(failure);
             }
             left -= 1;
@@ -200,9 +200,12 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 Some(Event::Retrying { id, resource, action, left, failure: &failure, nesting })
             });
             self.hand_over(heard).await;
-            let milliseconds = u64::from(delay).saturating_mul(1_000);
-            self.run.account().spend(Limit::Pauses, milliseconds).map_err(|ended| ended.or_at(|| self.run.here()))?;
-            self.providers.pause(delay);
+            // Waiting changes nothing that a dry run sees.
+            if !self.run.why_run() {
+                let milliseconds = u64::from(delay).saturating_mul(1_000);
+                self.run.account().spend(Limit::Pauses, milliseconds).map_err(|ended| ended.or_at(|| self.run.here()))?;
+                self.providers.pause(delay);
+            }
             self.go_on()?;
         }
     }

@@ -55,7 +55,8 @@ impl Invocations {
         let count = self.0.entry(id).or_default();
         *count += 1;
         if spec["fails"].as_array().is_some_and(|fails| fails.iter().any(|n| n.as_u64() == Some(*count - 1))) {
-            return Err(Raised::new(ErrorKind::Failed, format!("boom {name}")));
+            let kind = if spec["denied"] == true { ErrorKind::Denied } else { ErrorKind::Failed };
+            return Err(Raised::new(kind, format!("boom {name}")));
         }
         Ok(spec["updates"] == true)
     }
@@ -174,6 +175,7 @@ impl FakeGuest<'_> {
             guards,
             notifications,
             retries: spec["retries"].as_u64().unwrap_or(0) as u32,
+            retry_delay: spec["retry_delay"].as_u64().unwrap_or(0) as u32,
             on_failure: if spec["ignore_failure"] == true {
                 contract::FailureMode::Ignore
             } else {
@@ -187,11 +189,13 @@ impl FakeGuest<'_> {
 pub(crate) struct FakeProviders<'a> {
     case: &'a Case,
     invocations: Invocations,
+    /// The seconds of each pause.
+    pub(crate) pauses: Vec<u32>,
 }
 
 impl<'a> FakeProviders<'a> {
     pub(crate) fn new(case: &'a Case) -> Self {
-        Self { case, invocations: Invocations::default() }
+        Self { case, invocations: Invocations::default(), pauses: vec![] }
     }
 }
 
@@ -243,7 +247,9 @@ impl Providers for FakeProviders<'_> {
     fn guard(&mut self, _: &CommandTest, _: bool) -> Result<GuardResult, Raised> {
         Ok(GuardResult::True)
     }
-    fn pause(&mut self, _: u32) {}
+    fn pause(&mut self, seconds: u32) {
+        self.pauses.push(seconds);
+    }
 }
 
 /// A type table that knows `t`, and `c`, which is made of others; it takes everything as it comes.

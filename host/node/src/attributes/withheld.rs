@@ -19,7 +19,12 @@ use crate::layers::LayerLevels;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Withheld {
     pub(super) inherited: Map<String, Value>,
+    /// The hidden part of what other policies wrote to `normal`.
     normal: Map<String, Value>,
+    /// The hidden part of what the operator gave as `normal` attributes.
+    given: Map<String, Value>,
+    /// The visible part of the same.
+    shown_given: Map<String, Value>,
     /// The hidden part of the `env_default` level.
     default_layers: Map<String, Value>,
     /// The hidden part of the `env_override` level.
@@ -36,6 +41,18 @@ impl Attributes {
     /// Hides all `normal` attributes but the visible part.
     pub(crate) fn show_normal(&mut self, visible: impl FnOnce(&Value) -> Cow<'_, Value>) {
         self.withheld.normal = self.show(Level::Normal, visible);
+    }
+
+    /// Tells which of the `normal` attributes the operator gave. The rest of the hidden ones is of other policies.
+    pub(crate) fn set_given(&mut self, given: Map<String, Value>, visible: impl FnOnce(&Value) -> Cow<'_, Value>) {
+        let shown = match visible(&Value::Object(given.clone())).into_owned() {
+            Value::Object(part) => part,
+            _ => Map::new(),
+        };
+        let hidden = without(given, &shown);
+        self.withheld.normal = without(std::mem::take(&mut self.withheld.normal), &hidden);
+        self.withheld.given = hidden;
+        self.withheld.shown_given = shown;
     }
 
     /// Hides all facts but the visible part.
@@ -92,7 +109,18 @@ impl Attributes {
         below(&self.withheld.override_layers, path)
     }
 
-    /// Returns the hidden value, or hidden part of a value, at `path` of `normal`.
+    /// Returns the hidden value, or hidden part of a value, at `path` that the operator gave as a `normal` attribute.
+    pub fn withheld_given<Step: AsRef<str>>(&self, path: &[Step]) -> Option<&Value> {
+        below(&self.withheld.given, path)
+    }
+
+    /// Tells whether the policy sees a `normal` value at `path` that is the operator's alone.
+    pub fn is_given<Step: AsRef<str>>(&self, path: &[Step]) -> bool {
+        let given = below(&self.withheld.shown_given, path);
+        given.is_some() && self.read_level(Level::Normal, path).as_deref() == given
+    }
+
+    /// Returns the hidden value, or hidden part of a value, at `path` that other policies wrote to `normal`.
     pub fn withheld_normal<Step: AsRef<str>>(&self, path: &[Step]) -> Option<&Value> {
         below(&self.withheld.normal, path)
     }
@@ -102,10 +130,16 @@ impl Attributes {
         !self.withheld.automatic.is_empty()
     }
 
-    /// Tells whether attributes of other policies, or of the operator, are hidden from this one.
+    /// Tells whether attributes of other policies are hidden from this one.
     pub fn withholds_attributes(&self) -> bool {
-        let Withheld { inherited, normal, default_layers, override_layers, .. } = &self.withheld;
-        [inherited, normal, default_layers, override_layers].iter().any(|hidden| !hidden.is_empty())
+        let Withheld { inherited, normal, .. } = &self.withheld;
+        [inherited, normal].iter().any(|hidden| !hidden.is_empty())
+    }
+
+    /// Tells whether attributes that the operator set are hidden from this policy.
+    pub fn withholds_given(&self) -> bool {
+        let Withheld { given, default_layers, override_layers, .. } = &self.withheld;
+        [given, default_layers, override_layers].iter().any(|hidden| !hidden.is_empty())
     }
 
     /// Moves out the `normal` attributes as this policy leaves them, without the hidden ones.

@@ -322,6 +322,7 @@ impl NodeObject {
         }
         attributes.show_inherited(filter.inherited);
         attributes.show_normal(|_| Cow::Owned(Value::Object(normal.seen_by(policy_key(start), &filter.normal))));
+        attributes.set_given(normal.given.clone(), filter.normal.given);
         attributes.show_automatic(|all| {
             let mut shown = (filter.facts)(all);
             if let (Cow::Owned(Value::Object(shown)), Value::Object(all)) = (&mut shown, all) {

@@ -1,8 +1,9 @@
 //! Reads node attributes for a guest, and records the reads.
 //!
 //! The policy's attributes do not contain values that it may not read, so this code cannot reveal them. The host still knows
-//! which paths have a hidden value. It records reads of such paths. It refuses reads of hidden facts, so that they do not
-//! look like absent ones.
+//! which paths have a hidden value. It records reads of such paths. It refuses reads of hidden facts, and of hidden
+//! attributes that the operator set, so that they do not look like absent ones. A policy hears nothing of other policies:
+//! their hidden attributes look absent.
 
 use crate::bindings::wrun::{node::attributes as wit, types::types};
 use crate::policy_guest::PolicyGuest;
@@ -20,6 +21,9 @@ const MAX_PLACE: usize = 512;
 
 /// The name of the node's tags. All policies share them, so they belong to no particular policy.
 const TAGS: &str = "tags";
+
+/// The kinds of values whose reads are refused if they are hidden.
+const REFUSABLE: [ReadKind; 2] = [ReadKind::Fact, ReadKind::Given];
 
 /// The purpose of a read.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -60,7 +64,7 @@ impl<'a> Reading<'a> {
         Self { guest, run, rights: services.attributes.as_ref(), view, path, at }
     }
 
-    /// Reads the value and records the read. Returns an error for a hidden fact whose read the rights refuse.
+    /// Reads the value and records the read. Returns an error for a hidden value whose read the rights refuse.
     pub(super) fn read(mut self) -> Result<Option<wit::Value>, wit::AttributeError> {
         let found = self.value();
         match self.notice(found.as_ref(), Manner::Read) {
@@ -82,14 +86,14 @@ impl<'a> Reading<'a> {
     /// Reads a value for the guest's own cache. If reads of single members matter, the guest asks for each one later.
     pub(super) fn keep(mut self) -> wit::Kept {
         match self.value() {
-            Some(found) if self.is_open(&found) => wit::Kept::Open(self.seen(found)),
-            found if self.hiding(ReadKind::Fact, found.as_ref()) == Hiding::Whole => {
+            found if self.hidden_kinds(found.as_ref()).next().is_some() => {
                 // The guest asks for the members of a hidden object later, and those reads are recorded.
                 if !self.conceals() {
                     let _read_says_it = self.notice(found.as_ref(), Manner::Read);
                 }
                 wit::Kept::Hidden
             }
+            Some(found) if self.is_open(&found) => wit::Kept::Open(self.seen(found)),
             found => {
                 let _nothing_is_hidden = self.notice(found.as_ref(), Manner::Look);
                 found.map_or(wit::Kept::Absent, |value| wit::Kept::Whole(self.seen(value)))
@@ -99,10 +103,15 @@ impl<'a> Reading<'a> {
 
     /// Returns true if the path has a hidden object and the rights refuse to read it.
     pub(super) fn conceals(&self) -> bool {
-        let is_object = self.run.attributes().withheld_fact(self.path).is_some_and(Value::is_object);
-        is_object
-            && self.hiding(ReadKind::Fact, self.value().as_ref()) == Hiding::Whole
-            && self.rights.refuse_fact(self.path, false).is_some()
+        let found = self.value();
+        let is_object = |kind: &ReadKind| self.hidden_value(*kind, found.as_ref()).is_some_and(Value::is_object);
+        let is_refused = |kind: ReadKind| self.rights.refuse_read(kind, self.path, false).is_some();
+        self.hidden_kinds(found.as_ref()).filter(is_object).any(is_refused)
+    }
+
+    /// Returns the kinds of which the whole value is hidden, and whose reads may be refused.
+    fn hidden_kinds(&self, found: Option<&Value>) -> impl Iterator<Item = ReadKind> {
+        REFUSABLE.into_iter().filter(move |kind| self.hiding(*kind, found) == Hiding::Whole)
     }
 
     fn value(&self) -> Option<Value> {
@@ -148,9 +157,8 @@ impl<'a> Reading<'a> {
     /// hidden. It is also so at the first step of facts and of other policies' attributes. A read of one fact there is not a
     /// read of its siblings.
     fn is_open(&self, found: &Value) -> bool {
-        let kinds = [ReadKind::Fact, ReadKind::Attribute];
         found.is_object()
-            && kinds.into_iter().any(|kind| {
+            && ReadKind::ALL.into_iter().any(|kind| {
                 let shows_first_step = self.path.len() < 2 && self.shows(kind);
                 shows_first_step || self.hiding(kind, Some(found)) == Hiding::Part
             })
@@ -163,11 +171,12 @@ impl<'a> Reading<'a> {
         match (kind, self.view) {
             _ if self.is_own(kind) => false,
             (ReadKind::Fact, wit::View::Merged | wit::View::Automatic) => has(Level::Automatic),
-            (ReadKind::Attribute, wit::View::Merged) => {
-                let given = [Level::Inherited, Level::Normal, Level::EnvDefault, Level::EnvOverride];
-                given.into_iter().any(has)
+            (ReadKind::Given, wit::View::Merged) => {
+                has(Level::EnvDefault) || has(Level::EnvOverride) || node.is_given(path)
             }
-            (ReadKind::Attribute, wit::View::Normal) => has(Level::Normal),
+            (ReadKind::Given, wit::View::Normal) => node.is_given(path),
+            (ReadKind::Attribute, wit::View::Merged) => has(Level::Inherited) || has(Level::Normal) && !node.is_given(path),
+            (ReadKind::Attribute, wit::View::Normal) => has(Level::Normal) && !node.is_given(path),
             _ => false,
         }
     }
@@ -177,40 +186,73 @@ impl<'a> Reading<'a> {
     fn is_own(&self, kind: ReadKind) -> bool {
         self.path.first().is_some_and(|first| match kind {
             ReadKind::Fact => is_policys_own(first),
-            ReadKind::Attribute => first == TAGS || self.run.is_own_cookbook(first),
+            ReadKind::Given | ReadKind::Attribute => first == TAGS || self.run.is_own_cookbook(first),
         })
     }
 
     /// Returns the hidden share of a value of this kind. `found` is the value that the guest sees.
     fn hiding(&self, kind: ReadKind, found: Option<&Value>) -> Hiding {
-        let (node, path, view) = (self.run.attributes(), self.path, self.view);
-        let (hidden, all) = match (kind, view) {
-            _ if self.is_own(kind) => return Hiding::Nothing,
-            (ReadKind::Fact, wit::View::Merged | wit::View::Automatic) => {
-                (node.withheld_fact(path), node.withholds_facts())
-            }
-            (ReadKind::Attribute, wit::View::Merged | wit::View::Normal) => {
-                // These levels are the lowest, so a value that the policy sees overrides them.
-                let is_merged = matches!(view, wit::View::Merged);
-                let below = || node.withheld_inherited(path).or_else(|| node.withheld_default_layers(path));
-                let below = || below().filter(|_| is_merged && found.is_none_or(Value::is_object));
-                let above = || node.withheld_override_layers(path).filter(|_| is_merged);
-                (node.withheld_normal(path).or_else(above).or_else(below), node.withholds_attributes())
-            }
-            _ => return Hiding::Nothing,
-        };
-        match hidden {
-            _ if path.is_empty() && all => Hiding::Part,
+        if self.path.is_empty() && self.withholds(kind) {
+            return Hiding::Part;
+        }
+        match self.hidden_value(kind, found) {
             None => Hiding::Nothing,
             Some(Value::Object(_)) if found.is_some_and(Value::is_object) => Hiding::Part,
             Some(_) => Hiding::Whole,
         }
     }
 
+    /// Returns true if any value of this kind is hidden.
+    fn withholds(&self, kind: ReadKind) -> bool {
+        let node = self.run.attributes();
+        match (kind, self.view) {
+            (ReadKind::Fact, wit::View::Merged | wit::View::Automatic) => node.withholds_facts(),
+            (ReadKind::Given, wit::View::Merged | wit::View::Normal) => node.withholds_given(),
+            (ReadKind::Attribute, wit::View::Merged | wit::View::Normal) => node.withholds_attributes(),
+            _ => false,
+        }
+    }
+
+    /// Returns the hidden value of this kind, or the hidden part of a value. `None` if what the guest sees overrides it.
+    fn hidden_value(&self, kind: ReadKind, found: Option<&Value>) -> Option<&Value> {
+        let (node, path) = (self.run.attributes(), self.path);
+        match (kind, self.view) {
+            _ if self.is_own(kind) => None,
+            (ReadKind::Fact, wit::View::Merged | wit::View::Automatic) => node.withheld_fact(path),
+            (ReadKind::Given, wit::View::Normal) => node.withheld_given(path),
+            (ReadKind::Given, wit::View::Merged) => {
+                let above = || node.withheld_override_layers(path).filter(|_| !self.overrides(Level::EnvOverride, found));
+                let between = || node.withheld_given(path).filter(|_| !self.overrides(Level::Normal, found));
+                let below = || node.withheld_default_layers(path).filter(|_| !self.overrides(Level::EnvDefault, found));
+                above().or_else(between).or_else(below)
+            }
+            (ReadKind::Attribute, wit::View::Normal) => node.withheld_normal(path),
+            (ReadKind::Attribute, wit::View::Merged) => {
+                let below = || node.withheld_inherited(path).filter(|_| !self.overrides(Level::Inherited, found));
+                node.withheld_normal(path).or_else(below)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns true if the value that the guest sees overrides one of this level. Objects are merged, and so are the arrays of
+    /// one group of levels.
+    fn overrides(&self, level: Level, found: Option<&Value>) -> bool {
+        let node = self.run.attributes();
+        let mut higher = Level::ALL.into_iter().filter(|other| *other > level);
+        match found {
+            None | Some(Value::Object(_)) => false,
+            Some(Value::Array(_)) => {
+                higher.any(|other| other.group() != level.group() && node.has_in_level(other, self.path))
+            }
+            Some(_) => higher.any(|other| node.has_in_level(other, self.path)),
+        }
+    }
+
     /// Records a read. Returns the text of the refusal if the read is refused.
     fn notice(&mut self, found: Option<&Value>, manner: Manner) -> Option<String> {
         let mut refusal = None;
-        for kind in [ReadKind::Fact, ReadKind::Attribute] {
+        for kind in ReadKind::ALL {
             if self.is_of_language() {
                 continue;
             }
@@ -219,10 +261,11 @@ impl<'a> Reading<'a> {
                 self.note_read(kind);
             }
             match hiding {
-                Hiding::Whole if kind == ReadKind::Fact && manner == Manner::Read => {
-                    let is_new = !self.run.reads().has_hidden(kind, self.path);
-                    refusal = self.rights.refuse_fact(self.path, is_new);
-                    self.record(kind, false, refusal.is_some());
+                Hiding::Whole if REFUSABLE.contains(&kind) && manner == Manner::Read => {
+                    let is_new = !self.run.reads().has_refused(kind, self.path);
+                    let refused = self.rights.refuse_read(kind, self.path, is_new);
+                    self.record(kind, false, refused.is_some());
+                    refusal = refusal.or(refused);
                 }
                 Hiding::Whole => self.record(kind, false, false),
                 Hiding::Part if manner == Manner::Read || self.path.is_empty() => self.record(kind, true, false),
@@ -248,7 +291,7 @@ impl<'a> Reading<'a> {
         let origin = self.at.clone().unwrap_or_else(|| place(self.run.here()));
         let grant = self.rights.read_grant(kind, self.path);
         let read = HiddenRead { kind, path: self.path.to_vec(), partly, refused, origin, grant };
-        if self.run.note_hidden_read(read.clone()) && !refused {
+        if self.run.note_hidden_read(read.clone(), self.at.is_some()) && !refused {
             self.rights.audit_hidden(&read);
         }
     }

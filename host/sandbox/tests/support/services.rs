@@ -48,8 +48,8 @@ impl AttributeRights for OwnName {
 
     fn uses(&self, _: ReadKind, _: &[String]) {}
 
-    fn refuse_fact(&self, path: &[String], _: bool) -> Option<String> {
-        (path != ["quiet"]).then(|| format!("a grant would allow {}", path.join(".")))
+    fn refuse_read(&self, kind: ReadKind, path: &[String], _: bool) -> Option<String> {
+        (kind != ReadKind::Attribute && path != ["quiet"]).then(|| format!("a grant would allow {}", path.join(".")))
     }
 
     fn audit_hidden(&self, _: &HiddenRead) {}

@@ -8,7 +8,7 @@ mod warnings;
 
 use crate::printer::{Printer, diff_tone};
 use contract::{
-    Change, ErrorKind, Event, Failure, FailureMode, LogLevel, LogSource, Observer, Resource, Status, StopReason,
+    Change, Event, Failure, FailureMode, LogLevel, LogSource, Observer, Resource, Status, StopReason,
 };
 use live::Live;
 use node::origin::Origin;
@@ -243,7 +243,7 @@ impl Doc {
         let raised = format!("{}: {failure}", failure.class());
         let sentence = sentence::with_resources(failure, resource.declaration.origin.file.as_deref());
         // The end of the run lists all denials.
-        let is_denied = is_denied(failure);
+        let is_denied = Failure::is_missing_grant(failure);
         let why = if is_denied { ": denied" } else { "" };
         let word = format!("{}{why}", if self.why_run { "would fail" } else { "failed" });
         if ignored {
@@ -377,11 +377,6 @@ impl Doc {
 /// the level of the log.
 pub(super) fn shows_printed(log_level: LogLevel) -> bool {
     log_level <= LogLevel::Warn
-}
-
-/// Returns whether a missing grant caused a failure. Ruby code hears of it as an error of the system, which can have other causes.
-fn is_denied(failure: &Failure) -> bool {
-    *failure.kind() == ErrorKind::Denied || (failure.is_denial() && failure.to_string().contains("` may not "))
 }
 
 /// Returns whether a log line reports a guest's panic. The Rust SDK writes this line before the guest ends.

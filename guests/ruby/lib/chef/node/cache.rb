@@ -108,6 +108,9 @@ class Chef
         forget_top(key)
       end
 
+      # Returns true if a cookbook of this policy wrote this fact.
+      def wrote_automatic?(key) = @automatic_written.key?(key)
+
       private
 
       def look_whether_old

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Represents a hidden object of facts. A cookbook may ask for its members, so that a denial names only the requested member.
+# Represents a hidden object of facts or of the operator's attributes. A cookbook may ask for its members, so that a denial names only the requested member.
 # Every other use raises an error.
 
 class Chef

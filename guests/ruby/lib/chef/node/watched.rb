@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# Watches reads of objects that contain facts of the machine, other policies' attributes or hidden parts. The object contains
-# all members that the policy may read. Ruby reports each requested member to the host. The host records the read, and refuses
-# it if the machine has a value that the policy may not read.
+# Watches reads of objects that contain facts of the machine, attributes of others or hidden parts. The object contains all
+# members that the policy may read. Ruby reports each requested member to the host. The host records the read, and refuses it if
+# the machine or the operator has a value there that the policy may not read.
 
 class Chef
   class Node
@@ -65,8 +65,8 @@ class Chef
         path = @path + [name]
         kind, = Node.keep(@view, path)
         if kind == "hidden"
-          # The cookbook may read a value that it wrote itself.
-          conceal(name, path) unless regular_key?(name)
+          # The cookbook may read a fact that it wrote itself.
+          conceal(name, path) unless regular_key?(name) && Node.wrote_automatic?(path.first)
         elsif kind.nil?
           Node.look(@view, path)
         elsif kind == "open"

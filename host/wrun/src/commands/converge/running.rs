@@ -62,6 +62,7 @@ impl Running<'_> {
             log: kept_log.lines(),
             without_policies,
             compile_seconds: ended.ending.compile_time().as_secs_f64(),
+            compiled_is_kept: ended.ending.keeps_compiled(),
         };
         let exit = if let Some(how) = &self.arguments.suggest_grants {
             self.suggestion(how, &ended.journal, &parts, &ended.ending)

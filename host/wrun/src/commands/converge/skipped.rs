@@ -38,6 +38,7 @@ pub(super) fn end(
         log: json!([]),
         without_policies: false,
         compile_seconds: 0.0,
+        compiled_is_kept: true,
     };
     match settings.format {
         Format::Json => printer.json_document(&json::Run(&parts))?,
