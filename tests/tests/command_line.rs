@@ -102,6 +102,24 @@ fn a_variable_of_ours_that_is_no_text_is_refused() {
 }
 
 #[test]
+fn a_warning_of_wrun_has_one_form_for_people_and_its_fields_in_a_log() {
+    with_machine(|program, machine| {
+        let cookbooks = cookbook(program, "log 'x'\n");
+        fs::write(program.configuration().join("cookbooks/a/metadata.rb"), "name 'a'\ndepends 'gone'\n").unwrap();
+        let warning = "cookbook a depends on gone, which was not found; --lenient goes on without it";
+        let all = ["--run-list", "a", "--lenient"];
+        let shown = converge(program, machine, &cookbooks, &all).expect_code(0).unwrap().stderr;
+        assert!(shown.lines().any(|line| line == format!("warning: {warning}")), "{shown}");
+        assert!(!shown.contains("WARN"), "{shown}");
+        let log = program.configuration().join("log");
+        let more = ["-L", &log.display().to_string()];
+        let _ = converge(program, machine, &cookbooks, &[&all[..], &more].concat()).expect_code(0).unwrap();
+        let text = fs::read_to_string(&log).unwrap();
+        assert!(text.contains(" WARN ") && text.contains(&format!("assemble::folders: {warning}")), "{text}");
+    });
+}
+
+#[test]
 fn minimal_shows_logs_beside_its_letters() {
     with_machine(|program, machine| {
         let recipe = "puts \"shown\\nPolicy solo failed\"\nlog 'careful' do\n  level :warn\nend\nlog 'chatter'\nChef::Log.fatal('worst')\n\
@@ -462,7 +480,9 @@ fn a_word_without_its_option_is_told_where_it_belongs() {
     let folder = program.configuration().display().to_string();
     let _ = program.run(&["node", "create", "n1"]).unwrap().expect_code(0).unwrap();
     for (words, code, tip) in [
-        (&["converge", "web"][..], 43, "tip: policies are named with `--policy-name NAME,..`"),
+        (&["ohai"][..], 43, "tip: `wrun facts` prints the facts of this machine"),
+        (&["facts", "ipaddress"], 43, "tip: all facts are printed at once; `wrun facts | jq .NAME` takes one of them"),
+        (&["converge", "web"], 43, "tip: policies are named with `--policy-name NAME,..`"),
         (&["grants", "check", "/etc/grants.toml"], 43, "tip: a file of grants is named with `--grants FILE`"),
         (&["grants", "allow", "2026"], 43, "tip: a run is named with `--from-run ID`, the newest one with `--last`"),
         (

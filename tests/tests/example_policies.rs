@@ -222,6 +222,8 @@ fn bad_input_ends_before_anything_is_changed() {
         let output = converge(&program, &machine, &arguments);
         let text = output.text();
         assert_eq!(output.code, Some(43), "{what}: {text}");
+        let is_digit = |sign: char| sign.is_ascii_hexdigit();
+        assert!(text.split(|sign| !is_digit(sign)).all(|digits| digits.len() < 40), "{what}: {text}");
         for word in says {
             assert!(output.stderr.contains(word), "{what}: `{word}` is missing in\n{text}");
         }

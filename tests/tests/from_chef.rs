@@ -105,7 +105,7 @@ fn has(text: &str, parts: &[&str]) {
 #[test]
 fn a_chef_repository_becomes_policies_that_converge() {
     let place = with_repository();
-    let said = place.output("policy import /chef").stdout;
+    let said = place.ends_with(1, "policy import /chef").stdout;
     has(
         &said,
         &[
@@ -151,12 +151,12 @@ fn a_chef_repository_becomes_policies_that_converge() {
     assert_eq!(production["cookbook_versions"]["motd"], "= 1.0.0");
 
     // A second import changes nothing; what a person changed stays.
-    assert!(!place.output("policy import /chef").stdout.contains("wrote "));
+    assert!(!place.ends_with(1, "policy import /chef").stdout.contains("wrote "));
     place.write("chef/wrun/grants.toml", "# mine\n");
     let refused = place.ends_with(43, "policy import /chef").stderr;
     has(&refused, &["grants.toml is there and differs", "nothing was written", "hint: --force replaces"]);
     assert_eq!(place.read("chef/wrun/grants.toml"), "# mine\n");
-    has(&place.output("policy import /chef --force").stdout, &["replaced ", "unchanged: "]);
+    has(&place.ends_with(1, "policy import /chef --force").stdout, &["replaced ", "unchanged: "]);
 
     // What came out is locked, released, and run.
     for policy in ["base", "web"] {
@@ -223,7 +223,7 @@ fn what_is_not_taken_is_listed_with_its_place() {
         "cookbooks/bare: it is not a cookbook, because it has neither metadata.rb nor metadata.json",
         "cookbook torn: metadata.rb:",
     ];
-    let said = place.output("policy import /chef").stdout;
+    let said = place.ends_with(1, "policy import /chef").stdout;
     has(&said, &expected);
     assert!(!said.contains("roles/home.rb:2"), "a comment reads nothing: {said}");
     let listed = place.read("chef/wrun/import.md").replace('`', "");
@@ -247,7 +247,7 @@ fn nothing_is_taken_through_links_out_of_the_repository() {
         let link = place.folder.join(format!("chef/{kind}/linked.json"));
         std::os::unix::fs::symlink(format!("../../own/{kind}.json"), link).unwrap();
     }
-    let said = place.output("policy import /chef").stdout;
+    let said = place.ends_with(1, "policy import /chef").stdout;
     has(&said, &["roles/linked.json: the role was not taken: it is a link that leads out of the repository"]);
     has(&said, &["environments/linked.json: the environment was not taken: it is a link"]);
     let found = Command::new("grep").args(["-r", "hunter2"]).arg(place.folder.join("chef/wrun")).output().unwrap();

@@ -57,6 +57,7 @@ fn nodes_are_created_changed_and_deleted() {
     let items = program.run(&["node", "show", "-r", "-F", "json"]).unwrap().expect_code(0).unwrap().stdout;
     assert_eq!(items.trim(), r#"{"version":1,"run_list":["recipe[c]","role[b]"]}"#);
     let summary = said(&program, &["node", "show"], 0);
+    assert!(!summary.contains("the last word that"), "{summary}");
     assert!(summary.starts_with("Node name: ") && summary.contains("recipe[c], role[b]\n"), "{summary}");
     assert!(!summary.contains('{') && summary.contains("`--format json` shows all of it"), "{summary}");
     assert!(said(&program, &["node", "run-list", "remove", "z"], 43).contains("it has: recipe[c], role[b]"));

@@ -125,6 +125,35 @@ fn a_folder_that_changed_after_the_lock_is_noted_by_install_and_refused_by_a_pus
     }
 }
 
+/// A policy is its folder, for these commands as for `push` and `build`.
+#[test]
+fn a_policys_folder_names_it() {
+    let place = Place::new();
+    for name in ["core", "site"] {
+        place.write(&format!("{name}/cookbooks/{name}/metadata.rb"), &format!("name '{name}'\nversion '1.0.0'\n"));
+        place.write(&format!("{name}/cookbooks/{name}/recipes/default.rb"), "log 'x'\n");
+    }
+    place.write("core/policy.toml", "name = \"core\"\nrun_list = [\"core\"]\n");
+    place.write("site/Policyfile.rb", "name 'site'\nrun_list 'site'\ncookbook 'site', path: 'cookbooks/site'\n");
+    for (name, lock) in [("core", "core/policy.lock.json"), ("site", "site/Policyfile.lock.json")] {
+        place.works(&format!("policy install /{name}"));
+        assert_eq!(place.json(lock)["name"], *name);
+        place.replace(&format!("{name}/cookbooks/{name}/metadata.rb"), "1.0.0", "1.1.0");
+        place.works(&format!("policy update /{name}/"));
+        assert_eq!(place.json(lock)["cookbook_locks"][name]["version"], "1.1.0");
+    }
+    for command in ["policy install", "policy update", "policy push staging"] {
+        place.fails(&format!("{command} /cor"), &["no policy at ", "there is no cor in ", "did you mean `core`?"]);
+        place.fails(&format!("{command} /core/cookbooks"), &["is not a policy's folder: it has neither a policy.toml"]);
+    }
+    let file = "core/cookbooks/core/notes.txt";
+    place.write(file, "");
+    place.fails(
+        &format!("policy install /{file}"),
+        &["a policy is named by its folder, its policy.toml, its Policyfile"],
+    );
+}
+
 /// However a lock is outdated, the message says how it is made anew.
 #[test]
 fn every_message_about_an_outdated_lock_names_the_update() {

@@ -127,7 +127,7 @@ fn runtime_native_a_node_runs_the_revision_that_it_is_told_to() {
     let (core, web) = (revision(&first, 0), revision(&first, 1));
     for name in ["core", "web"] {
         policy(&place, name, "two");
-        place.works(&format!("policy update /{name}/policy.toml"));
+        place.works(&format!("policy update /{name}"));
     }
     place.works("policy push staging /core /web");
     // The new one is fetched and looked at; the one that converged last stays.
@@ -151,6 +151,11 @@ fn runtime_native_a_node_runs_the_revision_that_it_is_told_to() {
     assert!(refused.stderr.contains("the settings name no repository"), "{}", refused.stderr);
     let missing = place.run(&format!("{line} --revision core=ffffffffffff"));
     assert!(missing.text().contains("no revision \"ffffffffffff\" of the policy core"), "{}", missing.text());
+    // Each revision is named once, though the node has the current one as a converged one too.
+    let newest = &revision(&new, 0)[..12];
+    let all = missing.text();
+    let listed = all.split("group staging; it has ").nth(1).and_then(|rest| rest.split([';', '"']).next()).unwrap();
+    assert_eq!(listed.matches(newest).count(), 1, "{listed}");
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn the_literal_needs_of_the_rest_are_told_and_can_be_added() {
     let path = bench.program.configuration().join(grants).display().to_string();
     let allow = ["grants", "allow", "--last", "--yes", "--dangerous", "--grants", &path];
     let allowed = bench.program.run(&allow).unwrap().expect_code(0).unwrap();
-    let note = "note: policy solo: the rest of recipe site::default, which ended at site/recipes/default.rb:2 was not seen in the run";
+    let note = "note: policy solo: the run did not see the rest of recipe site::default, which ended at site/recipes/default.rb:2; these";
     assert!(allowed.stderr.contains(note), "{}", allowed.text());
     let text = fs::read_to_string(&path).unwrap();
     for entry in ["/srv/first", "/srv/site", "cat /srv/second", "services = [\"site\"]", "\"declared\""] {
@@ -111,7 +111,7 @@ fn a_suggestion_has_them_too_and_says_so() {
         "{suggested:?}"
     );
     assert!(!suggested.stdout.contains("windows-only"), "{suggested:?}");
-    let said = "warning: policy solo: the rest of recipe site::default, which ended at site/recipes/default.rb:2 was not seen; its text asks for:";
+    let said = "warning: policy solo: wrun did not see the rest of recipe site::default, which ended at site/recipes/default.rb:2; its text asks for:";
     assert!(suggested.stderr.contains(said), "{}", suggested.text());
 }
 

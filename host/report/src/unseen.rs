@@ -67,11 +67,12 @@ impl UnseenRecipe {
         })
     }
 
-    /// Returns the heading: the recipe, and its part that was not seen.
+    /// Returns the heading: the recipe, and its part that was not seen. It is the end of a clause, `wrun did not see ..`.
     pub fn heading(&self) -> String {
         let at = self.ended_at.as_deref();
         if self.whole {
-            let since = at.map(|place| format!(", since attributes ended at {place}")).unwrap_or_default();
+            let since = at.map(|place| format!(", because an attributes file failed before it, at {place}"));
+            let since = since.unwrap_or_default();
             return format!("recipe {}{since}", self.recipe);
         }
         let at = at.map(|place| format!(", which ended at {place}")).unwrap_or_default();
@@ -168,6 +169,9 @@ mod tests {
                    actions of custom resources, which are not looked at: site\n  not all of its text could be read";
         assert!(text.ends_with(end), "{text}");
         assert!(shown(recipe()).ends_with("\n  nothing that is not granted, as far as its text says"));
+        let whole = UnseenRecipe { whole: true, ended_at: Some("web/attributes/default.rb:4".into()), ..recipe() };
+        let expect = "recipe web::default, because an attributes file failed before it, at web/attributes/default.rb:4";
+        assert_eq!(whole.heading(), expect);
     }
 
     #[test]

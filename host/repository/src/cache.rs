@@ -201,7 +201,12 @@ impl Cache {
                 && [&kept.release.revision_id, &kept.release.digest].iter().any(|id| id.starts_with(wanted))
         };
         let found = kept.clone().find(is_wanted).cloned();
-        let there: Vec<_> = kept.map(|kept| kept.release.revision_id.chars().take(12).collect::<String>()).collect();
+        let mut there: Vec<String> = vec![];
+        for id in kept.map(|kept| kept.release.revision_id.chars().take(12).collect()) {
+            if !there.contains(&id) {
+                there.push(id);
+            }
+        }
         found.zip(record.clone()).ok_or_else(|| {
             RepositoryError::Other(format!(
                 "this node has no revision {wanted:?} of the policy {policy} for the group {group}; it has {}",

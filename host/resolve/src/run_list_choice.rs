@@ -51,7 +51,8 @@ pub struct RunListChoice<'list> {
 pub enum RunListChoiceError {
     /// The named run list does not exist.
     #[error(
-        "policy {policy:?} revision {revision:?} artifact {artifact:?} does not have a named run list {name:?} (it has: {})",
+        "policy {policy:?} ({}) does not have a named run list {name:?} (it has: {})",
+        text::versions(revision, artifact),
         if available.is_empty() { "none".to_owned() } else { available.join(", ") }
     )]
     NoSuchNamedRunList {
@@ -166,13 +167,11 @@ mod tests {
     fn a_policy_runs_only_what_it_has() {
         check(
             &RunListChoice { named: Some("x"), ..choice() },
-            Err(
-                "policy \"core\" revision \"r1\" artifact \"a1\" does not have a named run list \"x\" (it has: rescue)",
-            ),
+            Err("policy \"core\" (revision r1, artifact a1) does not have a named run list \"x\" (it has: rescue)"),
         );
         check(
             &RunListChoice { named: Some("x"), named_run_lists: BTreeMap::new(), ..choice() },
-            Err("policy \"core\" revision \"r1\" artifact \"a1\" does not have a named run list \"x\" (it has: none)"),
+            Err("policy \"core\" (revision r1, artifact a1) does not have a named run list \"x\" (it has: none)"),
         );
         check(
             &RunListChoice { policy_run_list: list(&["recipe[stranger::x]"]), ..choice() },

@@ -127,20 +127,32 @@ impl Arguments {
 }
 
 /// Options of chef-client that wrun does not have, and their replacements.
-const CHEFS_OPTIONS: [(&[&str], &str); 6] = [
+const CHEFS_OPTIONS: [(&[&str], &str); 7] = [
     (&["-z", "--local-mode"], "wrun always runs locally; name the cookbooks with `--cookbooks DIR`"),
-    (&["-S", "--server"], "wrun does not talk to a Chef Infra Server; see docs/from-chef.md"),
+    (&["-S", "--server", "--server-url"], "wrun does not talk to a Chef Infra Server; see docs/from-chef.md"),
     (
         &["-d", "--daemonize", "-i", "--interval", "-s", "--splay"],
         "`wrun agent` runs again and again; `interval` and `splay` are settings",
     ),
+    (&["-f", "--fork", "--no-fork"], "each policy always runs in a sandbox of its own; leave it out"),
     (&["--once"], "wrun always runs once; leave it out"),
     (&["--chef-license"], "wrun does not ask for Chef's licence; leave it out"),
     (&["--recipe-url"], "unpack the archive, and name the cookbooks with `--cookbooks DIR`"),
 ];
 
+/// Commands of Chef, and what does their work.
+const CHEFS_COMMANDS: [(&str, &str); 6] = [
+    ("ohai", "`wrun facts` prints the facts of this machine"),
+    ("chef-client", "`wrun converge` runs policies; see docs/chef-commands.md"),
+    ("chef-solo", "`wrun converge --cookbooks DIR` runs cookbooks from a folder; see docs/chef-commands.md"),
+    ("chef-apply", "put the recipe into a cookbook, then `wrun converge --cookbooks DIR`"),
+    ("knife", "docs/chef-commands.md has the command for each of knife's"),
+    ("cookstyle", "`wrun cookbook check` finds what would not work"),
+];
+
 /// Commands without positional arguments, and the option that the user probably meant. The first match counts.
-const WITHOUT_WORDS: [(&str, &str); 4] = [
+const WITHOUT_WORDS: [(&str, &str); 5] = [
+    ("wrun facts ", "all facts are printed at once; `wrun facts | jq .NAME` takes one of them"),
     ("wrun grants allow ", "a run is named with `--from-run ID`, the newest one with `--last`"),
     ("wrun converge ", "policies are named with `--policy-name NAME,..`"),
     ("wrun grants ", "a file of grants is named with `--grants FILE`"),
@@ -177,9 +189,16 @@ fn with_tip(error: clap::Error) -> clap::Error {
     error
 }
 
-/// Adds a tip to the error about an unknown argument: an option that only chef-client or another command has, or a name without
+/// Adds a tip to the error about an unknown command or argument: a command of Chef, an option that only chef-client or another command has, or a name without
 /// its option.
 fn with_own_tip(mut error: clap::Error) -> clap::Error {
+    if let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidSubcommand) {
+        if let Some((_, tip)) = CHEFS_COMMANDS.iter().find(|(name, _)| name == given) {
+            error.remove(ContextKind::SuggestedSubcommand);
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![(*tip).into()]));
+        }
+        return error;
+    }
     let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else { return error };
     if error.kind() != ErrorKind::UnknownArgument {
         return error;
@@ -395,6 +414,8 @@ mod tests {
             "{local}"
         );
         assert!(said("--once").contains("tip: wrun always runs once"), "{}", said("--once"));
+        assert!(said("--server-url").contains("tip: wrun does not talk to a Chef"), "{}", said("--server-url"));
+        assert!(said("--fork").contains("tip: each policy always runs in a sandbox"), "{}", said("--fork"));
         assert!(said("--why-rum").contains("--why-run"), "other near names stay");
     }
 

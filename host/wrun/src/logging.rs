@@ -4,16 +4,21 @@ use crate::settings::{Level, LogLocation, Settings};
 use crate::terminal::LogStream;
 use anyhow::Context as _;
 use contract::LogLevel;
+use std::fmt::{self, Write as _};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::sync::Mutex;
 use text::escape_line;
+use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
+use tracing::{Event, Subscriber};
 use tracing_subscriber::Layer as _;
 use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::fmt::FmtContext;
+use tracing_subscriber::fmt::format::{FormatEvent, FormatFields, Full, Writer};
 use tracing_subscriber::layer::SubscriberExt as _;
-use tracing_subscriber::registry::Registry;
+use tracing_subscriber::registry::{LookupSpan, Registry};
 
 /// Opens the log for the rest of the program.
 ///
@@ -32,9 +37,13 @@ pub(crate) fn open(settings: &Settings) -> anyhow::Result<()> {
     let shown = filter_fn(move |line| *line.level() <= level && (with_audit || line.target() != "audit"))
         .with_max_level_hint(level);
     let lines = tracing_subscriber::fmt::layer().with_target(true).with_ansi(false);
-    let subscriber: Box<dyn tracing::Subscriber + Send + Sync> = match &settings.log_location {
+    let subscriber: Box<dyn Subscriber + Send + Sync> = match &settings.log_location {
         LogLocation::Stderr => {
-            Box::new(Registry::default().with(lines.with_writer(|| LogStream).without_time().with_filter(shown)))
+            let lines = lines.with_writer(|| LogStream).without_time();
+            match settings.format.is_for_programs() {
+                true => Box::new(Registry::default().with(lines.with_filter(shown))),
+                false => Box::new(Registry::default().with(lines.map_event_format(ForPeople).with_filter(shown))),
+            }
         }
         LogLocation::Journald => {
             let journal = tracing_journald::layer().context("the journal cannot be reached")?;
@@ -50,6 +59,58 @@ pub(crate) fn open(settings: &Settings) -> anyhow::Result<()> {
     // Set once per process; a second attempt would be a bug and changes nothing.
     let _ = tracing::subscriber::set_global_default(subscriber);
     Ok(())
+}
+
+/// Writes warnings and errors of wrun as all others that people see: `warning: TEXT`, without module names. Other lines keep
+/// the form of the log, since only a person who asked for them sees them.
+struct ForPeople<F>(F);
+
+impl<S, N, T> FormatEvent<S, N> for ForPeople<tracing_subscriber::fmt::format::Format<Full, T>>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+    T: tracing_subscriber::fmt::time::FormatTime,
+{
+    fn format_event(&self, context: &FmtContext<'_, S, N>, mut writer: Writer<'_>, event: &Event<'_>) -> fmt::Result {
+        let metadata = event.metadata();
+        let word = match *metadata.level() {
+            tracing::Level::ERROR => "error",
+            tracing::Level::WARN => "warning",
+            _ => return self.0.format_event(context, writer, event),
+        };
+        // The decisions about rights are fields without a text.
+        if metadata.target() == "audit" {
+            return self.0.format_event(context, writer, event);
+        }
+        let mut sentence = Sentence::default();
+        event.record(&mut sentence);
+        let policy = sentence.policy.map(|policy| format!("policy {policy}: ")).unwrap_or_default();
+        writeln!(writer, "{}", escape_line(&format!("{word}: {policy}{}{}", sentence.text, sentence.more)))
+    }
+}
+
+/// The text of a log line, and its fields.
+#[derive(Default)]
+struct Sentence {
+    policy: Option<String>,
+    text: String,
+    more: String,
+}
+
+impl Visit for Sentence {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        match field.name() {
+            "policy" => self.policy = Some(value.to_owned()),
+            _ => self.record_debug(field, &value),
+        }
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        let _ = match field.name() {
+            "message" => write!(self.text, "{value:?}"),
+            name => write!(self.more, " {name}={value:?}"),
+        };
+    }
 }
 
 /// A file that is not written to while too little is free on its disk. What policies log would else fill the disk over

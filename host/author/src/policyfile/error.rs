@@ -25,8 +25,22 @@ pub enum PolicyfileError {
         /// Where it was looked for.
         path: PathBuf,
     },
-    /// The file's name has an unexpected extension.
-    #[error("Policyfile names must end with .rb or .lock.json; {} does not", path.display())]
+    /// A policy is named by something that is not there.
+    #[error("no policy at {}: {missing}", path.display())]
+    NoSuchPlace {
+        /// The path as it was named.
+        path: PathBuf,
+        /// A clause about the part of the path that is missing.
+        missing: String,
+    },
+    /// A policy is named by a folder without any of its files.
+    #[error("{} is not a policy's folder: it has neither a policy.toml nor a Policyfile.rb; start one with `wrun policy new`", path.display())]
+    NotAPolicy {
+        /// The path of the folder.
+        path: PathBuf,
+    },
+    /// A policy is named by a file of another kind.
+    #[error("a policy is named by its folder, its policy.toml, its Policyfile (.rb) or its lock (.lock.json), not by {}", path.display())]
     FileName {
         /// The path that has that name.
         path: PathBuf,

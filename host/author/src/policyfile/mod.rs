@@ -167,6 +167,14 @@ impl Readers for NoReaders {
     }
 }
 
+/// Returns the name of the file that says what the policy in a folder is.
+fn usual_name(folder: &Path) -> &'static str {
+    match folder.join(POLICYFILE).exists() || !folder.join(POLICY_TOML).exists() {
+        true => POLICYFILE,
+        false => POLICY_TOML,
+    }
+}
+
 /// The paths of a Policyfile and its lock.
 #[derive(Debug, Clone)]
 pub struct Place {
@@ -183,16 +191,18 @@ pub struct Place {
 }
 
 impl Place {
-    /// The place that a person names: a Policyfile, a policy.toml or a lock, below a folder.
+    /// The place that a person names: a policy's folder, a Policyfile, a policy.toml or a lock, below a folder.
     ///
     /// # Errors
-    /// The name ends in neither `.rb` nor `.lock.json`, and is not `policy.toml`.
+    /// The folder is not a policy's, or the name ends in neither `.rb` nor `.lock.json`, and is not `policy.toml`.
     pub fn of(named: Option<&Path>, folder: &Path) -> Result<Self, PolicyfileError> {
-        let usual = match folder.join(POLICYFILE).exists() || !folder.join(POLICY_TOML).exists() {
-            true => POLICYFILE,
-            false => POLICY_TOML,
-        };
-        let path = expanded(named.unwrap_or_else(|| Path::new(usual)), folder);
+        let mut path = named.map_or_else(|| folder.join(usual_name(folder)), |named| expanded(named, folder));
+        if named.is_some() && path.is_dir() {
+            if !Self::has_policy(&path) {
+                return Err(PolicyfileError::NotAPolicy { path });
+            }
+            path.push(usual_name(&path));
+        }
         let folder = path.parent().unwrap_or(folder).to_owned();
         // Folders above may have names that are not UTF-8.
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -204,9 +214,20 @@ impl Place {
             let policyfile = path.with_file_name(format!("{stem}.rb"));
             return Ok(Self::new(policyfile, path, folder, true));
         }
-        let Some(stem) = name.strip_suffix(".rb") else { return Err(PolicyfileError::FileName { path }) };
+        let Some(stem) = name.strip_suffix(".rb") else {
+            return Err(match plain_files::missing_part(&path) {
+                Some(missing) => PolicyfileError::NoSuchPlace { path, missing },
+                None => PolicyfileError::FileName { path },
+            });
+        };
         let lock = path.with_file_name(format!("{stem}.lock.json"));
         Ok(Self::new(path, lock, folder, false))
+    }
+
+    /// Whether a folder has a policy.toml or a Policyfile.rb.
+    #[must_use]
+    pub fn has_policy(folder: &Path) -> bool {
+        [POLICYFILE, POLICY_TOML].iter().any(|name| folder.join(name).exists())
     }
 
     fn new(policyfile: PathBuf, lock: PathBuf, folder: PathBuf, is_lock: bool) -> Self {

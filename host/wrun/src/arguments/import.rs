@@ -4,6 +4,10 @@ use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "The exit code is 1 if something of the repository would not work, such as a role that was left out. See \
+                        docs/from-chef.md."
+)]
 pub(crate) struct ImportPolicyArguments {
     /// The Chef repository: the folder with roles, environments and cookbooks
     #[arg(value_name = "DIR")]
@@ -25,6 +29,7 @@ pub(crate) enum SettingsCommand {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "The exit code is 1 if a file was not read to its end.")]
 pub(crate) struct ImportSettingsArguments {
     /// The settings of Chef
     #[arg(value_name = "FILE", default_value = "/etc/chef/client.rb")]

@@ -15,7 +15,7 @@ pub(crate) enum NodeCommand {
         #[arg(short = 'F', long, value_name = "FORMAT", default_value = "doc")]
         format: View,
     },
-    /// Print the saved node as JSON, or one of its attributes
+    /// Print a summary of the saved node, or one of its attributes
     Show {
         #[command(flatten)]
         common: Common,

@@ -83,8 +83,8 @@ pub(crate) struct TestServerArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "The lock lies beside the Policyfile: Policyfile.lock.json. See docs/policyfiles.md.")]
 pub(crate) struct InstallArguments {
-    /// The Policyfile, or its lock [default: Policyfile.rb]
-    #[arg(value_name = "POLICY_FILE")]
+    /// The policy's folder, its Policyfile, its policy.toml or its lock [default: the current folder]
+    #[arg(value_name = "POLICY")]
     pub(crate) file: Option<PathBuf>,
 }
 
@@ -94,8 +94,9 @@ pub(crate) struct InstallArguments {
                         options changed.\nSee docs/policyfiles.md."
 )]
 pub(crate) struct UpdateArguments {
-    /// The Policyfile [default: Policyfile.rb], then the cookbooks to update with all they depend on [default: all]
-    #[arg(value_name = "[POLICY_FILE] [COOKBOOK..]")]
+    /// The policy's folder or file [default: the current folder], then the cookbooks to update with all they depend on
+    /// [default: all]
+    #[arg(value_name = "[POLICY] [COOKBOOK..]")]
     pub(crate) names: Vec<String>,
     /// Update attributes only
     #[arg(short, long, conflicts_with_all = ["exclude_deps"])]

@@ -92,8 +92,7 @@ fn show_all(common: &Common, format: Format, printer: Printer) -> anyhow::Result
     } else {
         summary::print(&shown, printer);
         last_runs::print(&super::settings(common.config.as_deref(), common.layer())?, &name, &shown, printer);
-        printer
-            .note(Tone::Quiet, "`--format json` shows all of it, an attribute's name as the last word that attribute");
+        printer.note(Tone::Quiet, "`--format json` shows all of it; `wrun node show ATTR` shows one attribute");
     }
     Ok(Exit::Done)
 }

@@ -54,9 +54,9 @@ impl<const LEAST: u64, const MOST: u64> FromStr for Number<LEAST, MOST> {
     }
 }
 
-/// Defines an enum with one word per variant.
+/// Defines an enum with one word per variant. Chef's word for it may be another one.
 macro_rules! words {
-    ($(#[doc = $doc:literal])+ $name:ident { $($(#[doc = $variant_doc:literal])+ $variant:ident = $word:literal,)+ }) => {
+    ($(#[doc = $doc:literal])+ $name:ident { $($(#[doc = $variant_doc:literal])+ $variant:ident = $word:literal $(or $alias:literal)?,)+ }) => {
         $(#[doc = $doc])+
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
         #[serde(try_from = "String")]
@@ -74,7 +74,7 @@ macro_rules! words {
 
             fn from_str(text: &str) -> Result<Self, String> {
                 match text {
-                    $($word => Ok(Self::$variant),)+
+                    $($word $(| $alias)? => Ok(Self::$variant),)+
                     _ => Err(format!("{text:?} is not one of {}", Self::WORDS.join(", "))),
                 }
             }
@@ -96,7 +96,7 @@ words! {
         /// Every resource and what was done to it.
         Doc = "doc",
         /// One letter per action, then the changes.
-        Minimal = "minimal",
+        Minimal = "minimal" or "min",
         /// One JSON object at the end, for programs.
         Json = "json",
         /// One JSON object per line as things happen, for programs.

@@ -35,7 +35,7 @@ impl Running<'_> {
             self.printer.note(Tone::Warning, &escape_line(&format!("note: {text}")));
         }
         for recipe in parts.unseen {
-            let text = format!("warning: policy {}: {} was not seen", recipe.policy, recipe.heading());
+            let text = format!("warning: policy {}: wrun did not see {}", recipe.policy, recipe.heading());
             let from_text = if recipe.read { "; its text asks for:" } else { ":" };
             self.printer.note(Tone::Warning, &escape_line(&format!("{text}{from_text}")));
             recipe.lines().iter().for_each(|line| self.printer.note(Tone::Plain, &escape_line(&format!("  {line}"))));

@@ -147,7 +147,7 @@ fn tell(lacks: &Lacks, printer: Printer) {
     }
     for recipe in lacks.unseen.iter().filter(|recipe| !recipe.entries.is_empty()) {
         let text = format!(
-            "note: policy {}: {} was not seen in the run; these entries are from its text:",
+            "note: policy {}: the run did not see {}; these entries are from its text:",
             recipe.policy,
             recipe.heading()
         );

@@ -45,7 +45,8 @@ pub(super) fn text(attribute: &str, keys: &[String], explanation: &NodeExplanati
         }
         let judged = explanation.judged(keys, at);
         let mut table = Table::new();
-        let writes = judged.iter().filter(|write| !makes_room(keys, write));
+        let has_members = judged.iter().any(|write| write.record.path.len() > keys.len());
+        let writes = judged.iter().filter(|write| !makes_room(keys, has_members, write));
         writes.for_each(|write| table.row(Tone::Plain, row(keys, write)));
         for (_, line) in table.lines(terminal::columns().map(|columns| columns.saturating_sub(MARGIN.len()))) {
             let _ = write!(text, "\n{MARGIN}{line}");
@@ -54,11 +55,12 @@ pub(super) fn text(attribute: &str, keys: &[String], explanation: &NodeExplanati
     text
 }
 
-/// Returns whether a write only created an empty parent object of the attribute, as Ruby does for `default['web']['port'] =
-/// 80`.
-fn makes_room(keys: &[String], write: &JudgedWrite<'_>) -> bool {
+/// Returns whether a write only created an empty object for the values below, as Ruby does for `default['web']['port'] = 80`:
+/// a parent of the attribute, or the attribute itself if the writes of its members are shown.
+fn makes_room(keys: &[String], has_members: bool, write: &JudgedWrite<'_>) -> bool {
     let record = write.record;
-    record.path.len() < keys.len() && matches!(record.change, Change::Set(WrittenValue::Object(0)))
+    let is_around = record.path.len() < keys.len() || (has_members && record.path.len() == keys.len());
+    is_around && matches!(record.change, Change::Set(WrittenValue::Object(0)))
 }
 
 /// Returns the verdict, value, level, and place of a write.
@@ -118,6 +120,7 @@ fn written(value: &WrittenValue) -> String {
         WrittenValue::LongText(bytes) => format!("a text of {bytes} bytes"),
         WrittenValue::Array(1) => "a list of 1 element".to_owned(),
         WrittenValue::Array(length) => format!("a list of {length} elements"),
+        WrittenValue::Object(0) => "an empty object".to_owned(),
         WrittenValue::Object(1) => "an object with 1 key".to_owned(),
         WrittenValue::Object(keys) => format!("an object with {keys} keys"),
         WrittenValue::Withheld => "(not kept)".to_owned(),

@@ -69,5 +69,6 @@ pub(super) fn run(arguments: &ImportPolicyArguments, printer: Printer) -> anyhow
         printer.prose(Tone::Plain, &escape_line(&commands));
         next = "     ";
     }
-    Ok(Exit::Done)
+    let would_fail = import.notes.iter().any(|note| note.is_problem);
+    Ok(if would_fail { Exit::Failed } else { Exit::Done })
 }

@@ -58,11 +58,15 @@ pub(super) fn install_policy(arguments: &InstallArguments, printer: Printer) -> 
 }
 
 pub(super) fn update_policy(arguments: UpdateArguments, printer: Printer) -> anyhow::Result<Exit> {
-    let mut names = arguments.names;
-    // As in chef-cli, the first name is the Policyfile if it looks like a file name.
-    let is_name = |name: &String| [".rb", ".toml", ".lock.json"].iter().any(|end| name.ends_with(end));
-    let file = names.first().is_some_and(is_name).then(|| PathBuf::from(names.remove(0)));
-    let place = Place::of(file.as_deref(), &here()?)?;
+    let (mut names, here) = (arguments.names, here()?);
+    // As in chef-cli, the first name is the Policyfile if it looks like a file name. Where no policy is, it is a policy's folder.
+    let is_folder = |name: &str| match name.contains('/') {
+        true => true,
+        false => [".", ".."].contains(&name) || (!Place::has_policy(&here) && here.join(name).is_dir()),
+    };
+    let is_name = |name: &str| [".rb", ".toml", ".lock.json"].iter().any(|end| name.ends_with(end)) || is_folder(name);
+    let file = names.first().is_some_and(|name| is_name(name)).then(|| PathBuf::from(names.remove(0)));
+    let place = Place::of(file.as_deref(), &here)?;
     let wanted = Update {
         cookbooks: names,
         exclude_deps: arguments.exclude_deps,
@@ -106,6 +110,12 @@ pub(super) fn diff_policy(arguments: &LockDiffArguments, printer: Printer) -> an
         None if !here.join(LOCK).exists() && here.join(FOLDER_LOCK).exists() => FOLDER_LOCK.to_owned(),
         None => LOCK.to_owned(),
         Some(file) => {
+            // In a folder's path too, the lock is named from here on, as git needs it.
+            let file = match file.is_dir() {
+                true => Place::of(Some(file), &here)?.policyfile,
+                false => file.clone(),
+            };
+            let file = file.strip_prefix(&here).unwrap_or(&file);
             let text = file.to_str().context("a Policyfile's name is UTF-8")?;
             let stem = text.strip_suffix(".rb").or_else(|| text.strip_suffix(".lock.json"));
             let stem = stem.or_else(|| text.strip_suffix(".toml"));

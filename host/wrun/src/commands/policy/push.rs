@@ -136,13 +136,7 @@ fn toml_place(folder: &Path) -> anyhow::Result<Option<Place>> {
 }
 
 fn place_of(folder: &Path) -> anyhow::Result<Place> {
-    let is_folder = folder.is_dir();
-    let file = match (is_folder, is_folder && !folder.join("Policyfile.rb").is_file()) {
-        (false, _) => folder.to_owned(),
-        (true, false) => folder.join("Policyfile.rb"),
-        (true, true) => folder.join("policy.toml"),
-    };
-    Ok(Place::of(Some(&file), &here()?)?)
+    Ok(Place::of(Some(folder), &here()?)?)
 }
 
 /// Builds a locked policy. If it has no lock, the lock is created first.
