@@ -29,6 +29,24 @@ const FILES: &[(&str, &str)] = &[
          log('told') { action :nothing }\n\
          log \"hint: #{node.run_context.resource_collection.find('sudo[dev]').users.inspect}\"\n",
     ),
+    (
+        "recipes/attack.rb",
+        "tried = false\n\
+         Chef.event_handler do\n  on(:resource_action_start) do |*|\n    bridge = Wrun::Bridge\n    \
+         part = (0..20).find { |at| bridge.call('resources.describe', at).to_s.include?('limits.d') rescue nil }\n    \
+         next if part.nil? || tried\n    tried = true\n    \
+         elsewhere = { 'property' => ['path', ['plain', '/srv/elsewhere']] }\n    \
+         tries = [\n      \
+         -> { bridge.call('resources.amend', part, elsewhere) },\n      \
+         -> { bridge.call('resources.mark', part, false) },\n      \
+         -> { bridge.call('resources.observed', part, { 'content' => 'x' }) },\n      \
+         -> { bridge.call('resources.converge-by', part, ['would do more']) },\n      \
+         -> { bridge.call('resources.retract', part) },\n      \
+         -> { Wrun::Resources.errand('run-action', part, 'delete') },\n    ]\n    \
+         tries.each { |it| Chef::Log.warn(begin; it.call; 'done'; rescue StandardError => error; error.message; end) }\n  \
+         end\nend\n\
+         user_ulimit('ann') { core_limit 0 }\n",
+    ),
     ("recipes/lie.rb", "user_ulimit 'ann' do\n  filename '../../x'\nend\n"),
     ("recipes/undone.rb", "subversion('/srv/x') { action :nothing }\nselinux_port('80') { action :nothing }\n"),
     ("recipes/undone_act.rb", "subversion('/srv/x') { repository 'http://a' }\n"),
@@ -105,4 +123,15 @@ fn types_without_a_provider_may_be_declared_and_do_not_act() {
     let (_, run) = run(&program, &root, "undone_act", &[], 1);
     let message = run["error"]["message"].as_str().unwrap();
     assert!(message.contains("wrun cannot act for resources of the type `subversion`"), "{message}");
+}
+
+#[test]
+fn attack_a_handler_changes_no_part_that_the_host_declares() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let (rows, run) = run(&program, &root, "attack", &[], 0);
+    let said: Vec<&str> = run["log"].as_array().unwrap().iter().filter_map(|line| line["message"].as_str()).collect();
+    let refused = said.iter().filter(|line| line.contains("is a part of a built-in resource")).count();
+    assert_eq!((refused, rows.len()), (6, 2), "{said:?} {rows:?}");
+    assert!(!root.path().join("srv/elsewhere").exists());
+    assert!(root.path().join("etc/security/limits.d/ann_limits.conf").exists());
 }

@@ -294,13 +294,19 @@ impl<R: Readers> Work<'_, R> {
             let value = text::toml_string(name);
             needs.iter().any(|addition| addition.key == "write_attributes" && addition.value == value)
         };
-        self.grants.extend(needs.iter().filter(|addition| {
-            let own = |name: &String| text::toml_string(name) == addition.value;
-            addition.key != "write_attributes" || !cookbooks.iter().any(own)
-        }).cloned());
+        self.grants.extend(
+            needs
+                .iter()
+                .filter(|addition| {
+                    let own = |name: &String| text::toml_string(name) == addition.value;
+                    addition.key != "write_attributes" || !cookbooks.iter().any(own)
+                })
+                .cloned(),
+        );
         for report in reports {
             let read = report.needs.known.get(&Kind::Attributes).into_iter().flatten();
-            for (name, _) in read.filter(|(name, _)| set.contains(name) && !cookbooks.contains(*name) && !written(name)) {
+            for (name, _) in read.filter(|(name, _)| set.contains(name) && !cookbooks.contains(*name) && !written(name))
+            {
                 let value = text::toml_string(name);
                 self.grants.push(Addition { policy: policy.to_owned(), key: "read_attributes".to_owned(), value });
             }

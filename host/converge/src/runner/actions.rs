@@ -203,7 +203,10 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             // Waiting changes nothing that a dry run sees.
             if !self.run.why_run() {
                 let milliseconds = u64::from(delay).saturating_mul(1_000);
-                self.run.account().spend(Limit::Pauses, milliseconds).map_err(|ended| ended.or_at(|| self.run.here()))?;
+                self.run
+                    .account()
+                    .spend(Limit::Pauses, milliseconds)
+                    .map_err(|ended| ended.or_at(|| self.run.here()))?;
                 self.providers.pause(delay);
             }
             self.go_on()?;

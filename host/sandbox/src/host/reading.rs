@@ -175,7 +175,9 @@ impl<'a> Reading<'a> {
                 has(Level::EnvDefault) || has(Level::EnvOverride) || node.is_given(path)
             }
             (ReadKind::Given, wit::View::Normal) => node.is_given(path),
-            (ReadKind::Attribute, wit::View::Merged) => has(Level::Inherited) || has(Level::Normal) && !node.is_given(path),
+            (ReadKind::Attribute, wit::View::Merged) => {
+                has(Level::Inherited) || has(Level::Normal) && !node.is_given(path)
+            }
             (ReadKind::Attribute, wit::View::Normal) => has(Level::Normal) && !node.is_given(path),
             _ => false,
         }
@@ -221,7 +223,8 @@ impl<'a> Reading<'a> {
             (ReadKind::Fact, wit::View::Merged | wit::View::Automatic) => node.withheld_fact(path),
             (ReadKind::Given, wit::View::Normal) => node.withheld_given(path),
             (ReadKind::Given, wit::View::Merged) => {
-                let above = || node.withheld_override_layers(path).filter(|_| !self.overrides(Level::EnvOverride, found));
+                let above =
+                    || node.withheld_override_layers(path).filter(|_| !self.overrides(Level::EnvOverride, found));
                 let between = || node.withheld_given(path).filter(|_| !self.overrides(Level::Normal, found));
                 let below = || node.withheld_default_layers(path).filter(|_| !self.overrides(Level::EnvDefault, found));
                 above().or_else(between).or_else(below)

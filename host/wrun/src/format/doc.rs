@@ -7,9 +7,7 @@ mod live;
 mod warnings;
 
 use crate::printer::{Printer, diff_tone};
-use contract::{
-    Change, Event, Failure, FailureMode, LogLevel, LogSource, Observer, Resource, Status, StopReason,
-};
+use contract::{Change, Event, Failure, FailureMode, LogLevel, LogSource, Observer, Resource, Status, StopReason};
 use live::Live;
 use node::origin::Origin;
 use report::{NewThing, Tone, compiled_lines, place, ran, sentence};
