@@ -31,6 +31,7 @@ mod mounts;
 mod names;
 mod needs;
 mod opens;
+mod own_parts;
 mod package_tools;
 mod paths;
 mod pattern;

@@ -5,6 +5,35 @@ use crate::support::{Bench, run};
 use contract::{Providers as _, Purpose, Wanted};
 use serde_json::json;
 
+/// A right to use any swap file would otherwise make files at every free path: `/etc/nologin` locks all users out.
+#[test]
+fn attack_a_placeholder_for_a_swap_file_makes_none_at_privileged_paths_or_those_of_others() {
+    let rules = "commands = [{ argv = [\"swapon\", \"<path:/**>\"] }, { argv = [\"swapoff\", \"<any>\"] }, \
+                 \"swapon /etc/named\"]\n[policy.other]\npaths = [\"/srv/theirs/**\"]\n";
+    let bench = Bench::new(rules);
+    for folder in ["etc/apt/apt.conf.d", "srv/theirs", "root"] {
+        std::fs::create_dir_all(bench.path(folder)).unwrap();
+    }
+    let act = |path: &str, action: &str| {
+        let declaration = bench.declaration("swap_file", path, json!({ "size": 1 }));
+        let wanted = Wanted { resource: 0, declaration: &declaration, action, resolved: vec![], why_run: false };
+        let mut providers = bench.providers(false);
+        let made = providers.compose(&wanted, Purpose::Action).unwrap();
+        let part = &made.children.first().unwrap().declaration;
+        run(&mut providers, part, &part.actions[0], false)
+    };
+    for path in ["/etc/nologin", "/etc/apt/apt.conf.d/00x", "/srv/theirs/config", "/root/.bashrc"] {
+        check_denied(act(path, "create"), path);
+        assert!(!bench.path(path.trim_start_matches('/')).exists(), "{path}");
+    }
+    for path in ["/srv/swap", "/etc/named"] {
+        act(path, "create").unwrap();
+    }
+    act("/srv/swap", "remove").unwrap();
+    check_denied(act("/etc/named", "remove"), "/etc/named");
+    assert!(bench.path("etc/named").exists());
+}
+
 /// The lines of others in the table of file systems may have passwords, and the next start needs all of them.
 #[test]
 fn attack_the_line_of_a_swap_file_takes_and_shows_no_lines_of_others() {
