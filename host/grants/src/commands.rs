@@ -205,7 +205,7 @@ pub(crate) fn sha256_of(text: &str) -> String {
 }
 
 impl CommandGrant {
-    fn matches(&self, program: &Program, asked: &CommandAsked<'_>) -> bool {
+    pub(crate) fn matches(&self, program: &Program, asked: &CommandAsked<'_>) -> bool {
         self.what.matches(program)
             && self.user.as_deref() == plain_user(asked.user)
             && self.group.as_deref() == asked.group
@@ -419,7 +419,7 @@ fn quoted(words: &[String]) -> String {
 }
 
 /// Returns the TOML rule that allows exactly this command, or `None` if it does not name a program.
-fn command_entry(program: &Program, asked: &CommandAsked<'_>) -> Option<String> {
+pub(crate) fn command_entry(program: &Program, asked: &CommandAsked<'_>) -> Option<String> {
     let mut fields = Vec::new();
     let plain = match asked.line {
         LineAsked::Text(text) => Some(toml_string(text)),

@@ -31,6 +31,7 @@ mod mounts;
 mod names;
 mod needs;
 mod opens;
+mod own_parts;
 mod package_tools;
 mod paths;
 mod pattern;
@@ -66,5 +67,5 @@ pub use proofs::{
     GrantedName, GrantedOptions, GrantedPackage, GrantedPath, GrantedReboot, GrantedRepository, GrantedService,
     GrantedTree, GrantedUrl, GrantedUser, Program, ReadablePath,
 };
-pub use risk::{Links, MachineView, Reason, RiskClass, risk_comments, risks};
+pub use risk::{Links, MachineView, Reason, RiskClass, places, risk_comments, risks};
 pub use words::split_words;

@@ -138,8 +138,8 @@ impl Limit {
                 unit: LimitUnit::Mebibytes,
                 default: LimitDefault::Fixed(4096),
                 words: "disk",
-                meaning: "bytes that wrun writes to the disk for the policy: files, backups, downloads, its part of the node, of \
-                          the journal and of the record of the run",
+                meaning: "bytes that wrun writes to the disk for the policy: files, backups, downloads, swap files, \
+                          its part of the node, of the journal and of the record of the run",
             },
             Self::Backups => &LimitSetting {
                 key: "backups_mib",

@@ -4,9 +4,7 @@ use crate::denied::{Capability, Denied, literal_entry};
 use crate::pattern::{Asked, Pattern};
 use crate::policy::PolicyGrants;
 use crate::privileged::{self, Standing};
-use crate::proofs::{
-    GrantedCommand, GrantedMode, GrantedModule, GrantedName, GrantedPath, GrantedService, GrantedTree, ReadablePath,
-};
+use crate::proofs::{GrantedMode, GrantedName, GrantedPath, GrantedService, GrantedTree, ReadablePath};
 use crate::reach;
 use crate::rules::{Rule, Verdict};
 use crate::signs::literal_pattern;
@@ -249,30 +247,6 @@ impl PolicyGrants {
     /// Not granted.
     pub fn crontab(&self, user: &str, standing: Standing) -> Result<GrantedName, Denied> {
         self.account(Capability::CronUsers, user, standing).map(GrantedName)
-    }
-
-    /// Checks whether wrun may manage a path of its own choice, with content of its own choice, as a part of what a granted
-    /// command is run for. The policy gets no right to other content.
-    ///
-    /// # Errors
-    /// A rule refuses the path.
-    pub fn part_of_command(&self, _command: &GrantedCommand, path: &str) -> Result<GrantedPath, Denied> {
-        self.own_part(path)
-    }
-
-    /// Checks the same for a file of settings of a granted kernel module.
-    ///
-    /// # Errors
-    /// A rule refuses the path.
-    pub fn part_of_kernel_module(&self, _module: &GrantedModule, path: &str) -> Result<GrantedPath, Denied> {
-        self.own_part(path)
-    }
-
-    fn own_part(&self, path: &str) -> Result<GrantedPath, Denied> {
-        match self.list(Capability::Paths).decide(self.as_path(path), || false) {
-            Verdict::Refused(_) if !self.everything => self.manage_path(path),
-            _ => Ok(GrantedPath(path.into())),
-        }
     }
 
     /// Checks whether links that enable or mask a granted service may be created at this path. Allowed are the unit's own

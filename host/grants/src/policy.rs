@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// All grants of an operator, by policy.
 #[derive(Debug, Clone, Default)]
 pub struct Grants {
-    policies: BTreeMap<String, PolicyRules>,
+    policies: Arc<BTreeMap<String, PolicyRules>>,
     everything: bool,
     journal: Journal,
     own_places: Arc<OwnPlaces>,
@@ -64,7 +64,7 @@ impl Grants {
                 policies.insert(policy, rules);
             }
         }
-        Ok(Self { policies, ..Self::default() })
+        Ok(Self { policies: policies.into(), ..Self::default() })
     }
 
     /// Grants everything to every policy, for a machine of one's own.
@@ -94,6 +94,7 @@ impl Grants {
             everything: self.everything,
             cookbooks: cookbooks.to_vec(),
             rules: self.policies.get(name).cloned().unwrap_or_default(),
+            all: Arc::clone(&self.policies),
             journal: self.journal.clone(),
             audit: Arc::default(),
             own_places: Arc::clone(&self.own_places),
@@ -164,6 +165,8 @@ pub struct PolicyGrants {
     pub(crate) everything: bool,
     pub(crate) cookbooks: Vec<String>,
     pub(crate) rules: PolicyRules,
+    /// The tables of all policies, by their names.
+    pub(crate) all: Arc<BTreeMap<String, PolicyRules>>,
     journal: Journal,
     pub(crate) audit: Arc<AuditLog>,
     pub(crate) own_places: Arc<OwnPlaces>,

@@ -12,7 +12,7 @@ mod together;
 
 pub(crate) use comments::comment;
 pub use comments::risk_comments;
-pub use named::Links;
+pub use named::{Links, places};
 pub use reason::{Reason, RiskClass};
 
 use crate::commands::{ANY, CommandGrant, GrantedLine, WordPattern};
@@ -206,6 +206,18 @@ impl<'g> Assessed<'g> {
             Capability::Groups if needs_its_name() || is_elevated(&self.machine.groups) => {
                 "is a group whose members can be as good as root"
             }
+            Capability::Users | Capability::CronUsers | Capability::Groups if self.is_anothers_account(own, rule) => {
+                "is an account or group that another policy names: this policy could do what that account may"
+            }
+            Capability::CronUsers if !own.makes(rule) => {
+                "is an account that the policy does not make: its jobs may do all that this account may"
+            }
+            Capability::DataBags | Capability::Search if rule.pattern.is_exact() => {
+                "shows data that all policies share, with the passwords that are in some"
+            }
+            Capability::KernelModules => {
+                "is code that the kernel runs when the machine starts, with options of the policy: a module can do anything"
+            }
             Capability::PackageOptions => {
                 "is an option for package tools, which run as root: options can name programs to run"
             }
@@ -242,6 +254,12 @@ impl<'g> Assessed<'g> {
     fn others(&self, own: &Policy<'_>) -> impl Iterator<Item = &Policy<'g>> {
         let name = own.grants.policy().to_owned();
         self.policies.values().filter(move |one| one.grants.policy() != name)
+    }
+
+    /// Tells whether another policy names this account or group.
+    fn is_anothers_account(&self, own: &Policy<'_>, rule: &Rule) -> bool {
+        let Pattern::Name(name) = &rule.pattern else { return false };
+        name.only_name().is_some_and(|name| self.others(own).any(|other| other.names(&name)))
     }
 
     /// Returns who makes the account of a command. An account that several policies name is not one's own.

@@ -64,35 +64,42 @@ impl Links {
         target
     }
 
-    /// Returns all places that an absolute path leads through: its directories, links, and the places that these lead to. The
-    /// last one is where it ends. Returns `None` if there are too many, also because links form a circle.
     fn places(&self, path: &str) -> Option<Vec<String>> {
-        let mut places = Vec::new();
-        let mut pending: Vec<String> = parts(path).rev().map(str::to_owned).collect();
-        let (mut at, mut links) = (String::new(), 0);
-        while let Some(part) = pending.pop() {
-            if part == ".." {
-                at.truncate(at.rfind('/').unwrap_or(0));
-                continue;
-            }
-            let next = format!("{at}/{part}");
-            places.push(next.clone());
-            match self.read(&next) {
-                Some(target) => {
-                    links += 1;
-                    if target.starts_with('/') {
-                        at.clear();
-                    }
-                    pending.extend(parts(&target).rev().map(str::to_owned));
-                }
-                None => at = next,
-            }
-            if places.len() > MAX_PLACES || links > MAX_LINKS || at.len() > MAX_PLACE {
-                return None;
-            }
-        }
-        Some(places)
+        places(path, |path| self.read(path))
     }
+}
+
+/// Returns all places that an absolute path leads through: its directories, links, and the places that these lead to. The last
+/// one is where it ends. Returns `None` if there are too many, also because links form a circle.
+///
+/// `read_link` gets an absolute path whose parents are not links, and returns the text of the link there, or `None` if there is
+/// no link.
+pub fn places(path: &str, read_link: impl Fn(&str) -> Option<String>) -> Option<Vec<String>> {
+    let mut places = Vec::new();
+    let mut pending: Vec<String> = parts(path).rev().map(str::to_owned).collect();
+    let (mut at, mut links) = (String::new(), 0);
+    while let Some(part) = pending.pop() {
+        if part == ".." {
+            at.truncate(at.rfind('/').unwrap_or(0));
+            continue;
+        }
+        let next = format!("{at}/{part}");
+        places.push(next.clone());
+        match read_link(&next) {
+            Some(target) => {
+                links += 1;
+                if target.starts_with('/') {
+                    at.clear();
+                }
+                pending.extend(parts(&target).rev().map(str::to_owned));
+            }
+            None => at = next,
+        }
+        if places.len() > MAX_PLACES || links > MAX_LINKS || at.len() > MAX_PLACE {
+            return None;
+        }
+    }
+    Some(places)
 }
 
 fn parts(path: &str) -> impl DoubleEndedIterator<Item = &str> {

@@ -11,7 +11,7 @@ use crate::denied::Capability;
 use crate::pattern::{Asked, NamePattern, PathPattern, Pattern};
 use crate::policy::PolicyGrants;
 use crate::privileged::is_within;
-use crate::rules::Verdict;
+use crate::rules::{Rule, Verdict};
 use std::cell::Cell;
 use std::collections::{BTreeSet, HashSet};
 
@@ -90,6 +90,8 @@ pub(super) struct Policy<'g> {
     managed: BTreeSet<String>,
     /// The groups that it may manage by their names.
     managed_groups: BTreeSet<String>,
+    /// The accounts that its jobs run as.
+    jobs: BTreeSet<String>,
 }
 
 impl<'g> Policy<'g> {
@@ -115,6 +117,7 @@ impl<'g> Policy<'g> {
             accounts: all().filter_map(|command| command.user.clone()).chain(managed.iter().cloned()).collect(),
             managed,
             managed_groups: names(grants, Capability::Groups),
+            jobs: names(grants, Capability::CronUsers),
         }
     }
 
@@ -124,6 +127,17 @@ impl<'g> Policy<'g> {
         let Some(user) = &command.user else { return false };
         let makes_group = |group: &String| group == user || self.managed_groups.contains(group);
         self.managed.contains(user) && command.group.as_ref().is_none_or(makes_group)
+    }
+
+    /// Tells whether the policy makes the account of a rule without wildcards.
+    pub(super) fn makes(&self, rule: &Rule) -> bool {
+        let Pattern::Name(name) = &rule.pattern else { return false };
+        name.only_name().is_some_and(|name| self.managed.contains(&name))
+    }
+
+    /// Tells whether the policy names this account or group, in a command, a job or a list.
+    pub(super) fn names(&self, name: &str) -> bool {
+        self.accounts.contains(name) || self.managed_groups.contains(name) || self.jobs.contains(name)
     }
 
     /// Tells whether the rules allow the policy to change the file.

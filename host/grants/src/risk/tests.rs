@@ -302,6 +302,39 @@ fn a_command_whose_file_another_policy_may_change_has_a_reason() {
 }
 
 #[test]
+fn attack_accounts_of_other_policies_and_shared_data_have_a_reason() {
+    let others = "another policy names";
+    let not_made = "does not make";
+    let grants = "[policy.a]\nusers = [\"own\"]\n[policy.b]\nusers = [\"shop\"]\ngroups = [\"crew\"]\n\
+                  cron_users = [\"jobs\"]\ncommands = [{ argv = [\"x\"], user = \"run\" }]\ndata_bags = [\"bag\"]\n";
+    for (key, value, expect) in [
+        ("cron_users", "\"shop\"", Some(others)),
+        ("cron_users", "\"run\"", Some(others)),
+        ("users", "\"shop\"", Some(others)),
+        ("users", "\"run\"", Some(others)),
+        ("users", "\"jobs\"", Some(others)),
+        ("groups", "\"shop\"", Some(others)),
+        ("groups", "\"crew\"", Some(others)),
+        ("cron_users", "\"www-data\"", Some(not_made)),
+        ("cron_users", "\"own\"", None),
+        ("users", "\"own\"", None),
+        ("users", "\"new\"", None),
+        ("groups", "\"new\"", None),
+        ("data_bags", "\"bag\"", Some("all policies share")),
+        ("data_bags", "\"new\"", Some("all policies share")),
+        ("search", "\"node\"", Some("all policies share")),
+        ("kernel_modules", "\"dummy\"", Some("the kernel runs")),
+    ] {
+        let addition = Addition { policy: "a".into(), key: key.into(), value: value.into() };
+        let found = assess(grants, &addition).map(|reason| reason.text.into_owned());
+        match expect {
+            Some(part) => assert!(found.as_ref().is_some_and(|text| text.contains(part)), "{key} {value}: {found:?}"),
+            None => assert_eq!(found, None, "{key} {value}"),
+        }
+    }
+}
+
+#[test]
 fn entries_are_assessed_once_however_many_there_are() {
     let entry = |number: usize| Addition {
         policy: "a".into(),

@@ -198,13 +198,20 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Returns the text of such a file as earlier resources of a dry run would leave it.
-    pub(super) fn present_text(&self, path: &'static str) -> Option<String> {
-        match self.view.foreseen_file(path) {
-            Some(ForeseenFile::There { content, .. }) => Some(String::from_utf8_lossy(&content).into_owned()),
-            Some(ForeseenFile::Absent) => None,
-            None => self.system_text(path),
-        }
+    /// Returns the whole text of a file that is written anew with more in it, as earlier resources of a dry run would leave it.
+    /// It is empty if the file is absent.
+    ///
+    /// # Errors
+    /// Not all of the text is known, so that something of it would be lost: the file cannot be read, is larger than
+    /// [`MAXIMUM_FILE`], or is not UTF-8.
+    pub(super) fn whole_text(&self, path: &'static str) -> Result<String, Raised> {
+        let bytes = match self.view.foreseen_file(&self.view.root.asked_about(path)) {
+            Some(ForeseenFile::There { content, .. }) => content,
+            Some(ForeseenFile::Absent) => return Ok(String::new()),
+            None if self.view.root.target_entry(path)?.is_none() => return Ok(String::new()),
+            None => bytes_of(path, &self.view.root.locate_target(path)?)?,
+        };
+        String::from_utf8(bytes).map_err(|_| Raised::new(ErrorKind::InputOutput, format!("{path} is not UTF-8")))
     }
 
     /// Returns the text of a symbolic link that every process of a machine may read, or `None` if nothing has the name.
@@ -310,12 +317,12 @@ fn printed_by(outcome: CommandOutcome) -> Option<String> {
 }
 
 fn bytes_of(path: &str, place: &Place) -> Result<Vec<u8>, Raised> {
-    let (file, entry) = place.open_file()?;
-    if entry.size > MAXIMUM_FILE {
+    let (file, _) = place.open_file()?;
+    let mut content = Vec::new();
+    let read = std::fs::File::from(file).take(MAXIMUM_FILE + 1).read_to_end(&mut content);
+    let size = read.map_err(|error| Raised::new(ErrorKind::InputOutput, format!("{path}: {error}")))?;
+    if size as u64 > MAXIMUM_FILE {
         return Err(invalid(format!("{path} is larger than {MAXIMUM_FILE} bytes")));
     }
-    let mut content = Vec::new();
-    let read = std::fs::File::from(file).take(MAXIMUM_FILE).read_to_end(&mut content);
-    read.map_err(|error| Raised::new(ErrorKind::InputOutput, format!("{path}: {error}")))?;
     Ok(content)
 }

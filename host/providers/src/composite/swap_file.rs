@@ -78,14 +78,16 @@ impl Composite for SwapFile {
             }
             if properties.persist {
                 let line = format!("{path} swap swap defaults 0 0");
-                let table = machine.present_text(TABLE).unwrap_or_default();
+                let table = machine.whole_text(TABLE)?;
                 if !table.lines().any(|one| one.trim() == line) {
                     let end = if table.is_empty() || table.ends_with('\n') { "" } else { "\n" };
                     let content = format!("{table}{end}{line}\n");
+                    sentences.push(format!("add `{line}` to {TABLE}"));
                     // The right to use the file is the right to use it at the next start.
                     let own = Some(OwnPart::OfCommand(words("swapon", path)));
                     let file = child("file", TABLE, "create", [("content", json!(content))]);
-                    parts.push(step(Declaration { own, ..file }));
+                    // The other lines are not the policy's, and may have passwords.
+                    parts.push(step(Declaration { own, sensitive: true, ..file }));
                 }
             }
         }

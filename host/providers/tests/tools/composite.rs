@@ -214,7 +214,7 @@ fn files_of(bench: &Bench, kind: &str, name: &str, action: &str, properties: Val
 }
 
 #[track_caller]
-fn check_denied(outcome: Result<impl std::fmt::Debug, Raised>, part: &str) {
+pub(crate) fn check_denied(outcome: Result<impl std::fmt::Debug, Raised>, part: &str) {
     let raised = outcome.unwrap_err();
     assert!(raised.class() == "Wrun::Denied" && raised.message.contains(part), "{raised:?}");
 }
@@ -389,7 +389,8 @@ fn a_swap_file_is_made_by_steps_of_the_action_itself() {
             "create empty swapfile at /swap",
             "set permissions on /swap to 600",
             "make /swap swappable",
-            "enable swap for /swap"
+            "enable swap for /swap",
+            "add `/swap swap swap defaults 0 0` to /etc/fstab"
         ]
     );
     let swapped_on =

@@ -17,3 +17,4 @@ mod run;
 mod server;
 #[path = "../support/mod.rs"]
 mod support;
+mod swap_file;

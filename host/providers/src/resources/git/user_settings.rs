@@ -9,6 +9,7 @@ use super::settings_text::{self, Named};
 use crate::plan::View;
 use contract::Raised;
 use machine::root::{Kind, Root, absent};
+use machine::users::Users;
 use std::collections::HashSet;
 use std::io::ErrorKind;
 
@@ -99,7 +100,8 @@ pub(super) fn changeable(is_own: bool, user: Option<&str>, view: &mut View<'_>) 
         for named in file.named(&String::from_utf8_lossy(&text)) {
             match named {
                 Named::Settings(path) => {
-                    let included = file.included(&path, home, view.root);
+                    let path = in_home(&path, home, view.users());
+                    let included = path.and_then(|path| file.included(path, view.root));
                     let Some(included) = included.filter(|included| seen.len() + included.len() <= MAX_FILES) else {
                         return Ok(Some(unknown(&file.path)));
                     };
@@ -110,7 +112,12 @@ pub(super) fn changeable(is_own: bool, user: Option<&str>, view: &mut View<'_>) 
                     }
                 }
                 Named::Program(path) => {
-                    let path = in_home(&path, home);
+                    let Some(path) = in_home(&path, home, view.users()) else {
+                        return Ok(Some(format!(
+                            "wrun cannot tell which program {path} is, which {} names",
+                            file.path
+                        )));
+                    };
                     if may_change(&path, view) {
                         let by = &file.path;
                         return Ok(Some(format!("the policy may change {path}, which {by} names as a program")));
@@ -127,12 +134,13 @@ fn unknown(path: &str) -> String {
     format!("wrun cannot tell which files {path} includes, which can name programs for git to run")
 }
 
-/// Whether the policy may change a file, or what is behind it.
+/// Whether the policy may change a file, or a link or directory on the way to it. A way that is too long counts as changeable.
 fn may_change(path: &str, view: &View<'_>) -> bool {
     let silent = view.grants.silent();
-    // A link is the policy's to exchange, or what is behind it is.
-    let real = view.root.locate(path).map_or_else(|_| path.to_owned(), |place| place.real().to_owned());
-    silent.manage_path(&real).is_ok() || silent.manage_path(&view.root.asked_about(path)).is_ok()
+    let read_link = |place: &str| view.root.locate(place).ok()?.read_link().ok();
+    let is_granted = |place: &str| silent.manage_path(place).is_ok();
+    grants::places(path, read_link).is_none_or(|places| places.iter().any(|place| is_granted(place)))
+        || is_granted(&view.root.asked_about(path))
 }
 
 /// Whose settings a file holds.
@@ -176,8 +184,7 @@ impl File {
     }
 
     /// The files that are meant where this one includes a path. `None`: they are too many, or only ssh itself knows them.
-    fn included(&self, path: &str, home: &str, root: &Root) -> Option<Vec<String>> {
-        let path = in_home(path, home);
+    fn included(&self, path: String, root: &Root) -> Option<Vec<String>> {
         let folder = match self.syntax {
             Syntax::Git => self.path.rsplit_once('/').map_or("", |(folder, _)| folder),
             Syntax::Ssh => &self.folder,
@@ -207,15 +214,14 @@ impl File {
     }
 }
 
-/// Returns a path with the home in place of `~`. Another user's home is one beside it.
-fn in_home(path: &str, home: &str) -> String {
-    match path.strip_prefix('~') {
-        Some("") => home.to_owned(),
-        Some(rest) if rest.starts_with('/') => format!("{home}{rest}"),
-        Some("root") => "/root".to_owned(),
-        Some(rest) if rest.starts_with("root/") => format!("/{rest}"),
-        Some(rest) => format!("/home/{rest}"),
-        None => path.to_owned(),
+/// Returns a path with a home in place of `~` or `~NAME`. `None`: nobody knows a user with this name, so that it may become
+/// anything.
+fn in_home(path: &str, home: &str, users: &mut Users) -> Option<String> {
+    let Some(rest) = path.strip_prefix('~') else { return Some(path.to_owned()) };
+    let (name, below) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    match name {
+        "" => Some(format!("{home}{below}")),
+        name => users.user(name).map(|user| format!("{}{below}", user.home.trim_end_matches('/'))),
     }
 }
 

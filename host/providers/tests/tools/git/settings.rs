@@ -117,3 +117,44 @@ fn attack_settings_that_others_include_name_no_programs_that_the_policy_may_writ
         assert!(raised.message.contains(expected.unwrap_or_default()), "{text}: {}", raised.message);
     }
 }
+
+/// Whoever may exchange a link in the middle, or a link to a folder, chooses what git reads. A user's home is where the root's
+/// own list of users says.
+#[test]
+fn attack_settings_behind_links_and_in_homes_name_no_programs_that_the_policy_may_write() {
+    let through = "[include]\n\tpath = /etc/git/team.conf\n";
+    let cases: [(&str, &str, Option<&str>); 7] = [
+        ("/srv/team/current", through, Some("the policy may change /etc/git/team.conf")),
+        ("/srv/folder", "[include]\n\tpath = /etc/git/way/v1.conf\n", Some("may change /etc/git/way/v1.conf")),
+        ("/srv/folder", "[core]\n\tgitProxy = /etc/git/way/program\n", Some("names as a program")),
+        ("/srv/other", through, None),
+        ("/srv/home/**", "[include]\n\tpath = ~deploy/gitconfig\n", Some("may change /srv/home/gitconfig")),
+        ("/srv/other", "[include]\n\tpath = ~deploy/gitconfig\n", None),
+        ("/srv/other", "[include]\n\tpath = ~absent/gitconfig\n", Some("cannot tell which files /etc/gitconfig")),
+    ];
+    for (granted, text, expected) in cases {
+        let rules =
+            format!("paths = [\"/srv/checkout/**\", \"{granted}\"]\ndownload_hosts = [\"git://git.example\"]\n");
+        let bench = Bench::new(&rules);
+        for folder in ["srv/team", "srv/home", "etc/git/real"] {
+            std::fs::create_dir_all(bench.path(folder)).unwrap();
+        }
+        std::fs::write(bench.path("etc/passwd"), "deploy:x:1500:1500::/srv/home:/bin/sh\n").unwrap();
+        std::fs::write(bench.path("etc/gitconfig"), text).unwrap();
+        for path in ["etc/git/v1.conf", "etc/git/real/v1.conf"] {
+            std::fs::write(bench.path(path), "[user]\n").unwrap();
+        }
+        for (target, link) in [
+            ("/srv/team/current", "etc/git/team.conf"),
+            ("/etc/git/v1.conf", "srv/team/current"),
+            ("/srv/folder", "etc/git/way"),
+            ("/etc/git/real", "srv/folder"),
+        ] {
+            std::os::unix::fs::symlink(target, bench.path(link)).unwrap();
+        }
+        let fetched = bench.run("git", "/srv/checkout", "sync", json!({"repository": "git://git.example/x"}));
+        let raised = fetched.unwrap_err();
+        assert_eq!(raised.class() == "Wrun::Denied", expected.is_some(), "{granted} {text}: {raised:?}");
+        assert!(raised.message.contains(expected.unwrap_or_default()), "{granted} {text}: {}", raised.message);
+    }
+}
