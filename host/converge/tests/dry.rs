@@ -227,6 +227,6 @@ fn a_denial_is_not_tried_again_and_a_dry_run_waits_for_nothing() {
         (denied, true, 0, vec![]),
     ] {
         let (run, _, paused) = run_with_pauses(&failing(more.clone()), why_run);
-        assert_eq!((run.records()[0].retries, paused), (retried, pauses), "{more} {why_run}");
+        assert_eq!((run.records()[0].retried, paused), (retried, pauses), "{more} {why_run}");
     }
 }
