@@ -276,15 +276,15 @@ fn a_hidden_attribute_of_the_operator_is_an_error_that_names_the_grant() {
         }
     }
     site.write("grants.toml", "[policy.web]\npaths = [\"/srv/**\"]\nread_attributes = [\"acme.ntp\"]\n");
-    let report = site.run(&[], &[]);
+    let report = site.run(&["above.yaml"], &[]);
     assert_eq!((said().as_str(), &report["hidden_reads"]), ("# time\nserver ntp.example.org\n", &json!([])));
     // A right to write includes seeing what the operator set.
     site.write("grants.toml", "[policy.web]\npaths = [\"/srv/**\"]\nwrite_attributes = [\"acme\"]\n");
-    let report = site.run(&[], &[]);
+    let report = site.run(&["above.yaml"], &[]);
     assert_eq!([&report["hidden_reads"], &report["error"]], [&json!([]), &Value::Null]);
     // With `on_hidden_fact`, the operator wants no error.
     site.write("grants.toml", "[policy.web]\npaths = [\"/srv/**\"]\non_hidden_fact = \"warn\"\n");
-    let report = site.run(&[], &[]);
+    let report = site.run(&["above.yaml"], &[]);
     assert_eq!((said().as_str(), &report["hidden_reads"][0]["owner"]), ("# time\nserver policy\n", &json!("operator")));
 }
 
