@@ -78,11 +78,6 @@ impl<'a> Beside<'a> {
         Self { all, gathered, checked, automatic }
     }
 
-    /// Whether a top-level attribute is a fact of the machine.
-    pub(super) fn is_fact(&self, name: &str) -> bool {
-        self.automatic.contains(name)
-    }
-
     /// The names of the cookbooks on which nothing here depends.
     fn names(&self) -> impl Iterator<Item = &'a str> {
         let Gathered { name, reached, .. } = self.gathered;

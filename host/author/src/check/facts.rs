@@ -57,13 +57,6 @@ pub(super) enum What {
     Foreign {
         name: String,
     },
-    /// A method that nodes do not have, as in `node.set`.
-    NodeWord {
-        name: String,
-        /// What replaces it, if Chef removed it.
-        removed: Option<String>,
-        near: Option<String>,
-    },
     /// A word of a recipe or an attributes file that the library does not have.
     Word {
         name: String,
@@ -274,9 +267,6 @@ pub(super) struct Property {
     /// Whether the library's type lacks this property.
     #[serde(default)]
     pub(super) unknown: bool,
-    /// Whether Chef's type has this property on other systems only, and a condition may keep Linux from it.
-    #[serde(default)]
-    pub(super) elsewhere: bool,
     /// Whether every resource has this property. It is set only for types that the library does not have.
     #[serde(default)]
     pub(super) common: bool,

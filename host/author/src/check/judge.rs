@@ -240,7 +240,6 @@ impl Judge<'_> {
             What::Constant { name, near } => self.constant(name).map(|verdict| verdict.near(near.as_deref())),
             What::Foreign { name } if !self.brought.constant(name) => self.beside.constant(name),
             What::Word { name, near } => self.word(name, near.as_deref()),
-            What::NodeWord { name, removed, near } => self.node_word(name, removed.as_ref(), near.as_deref()),
             What::Attribute { name, below, asked } => {
                 let beside = self.beside.attribute(name, below).filter(|_| !self.attributes.has(name));
                 beside.or_else(|| self.unset_attribute(name, below).filter(|_| !asked))
@@ -431,28 +430,6 @@ impl Judge<'_> {
         })
     }
 
-    /// A method that nodes do not have. Attributes are not methods of nodes since Chef 13.
-    fn node_word(&self, name: &str, removed: Option<&String>, near: Option<&str>) -> Option<Verdict> {
-        if self.brought.methods.contains(name) {
-            return None;
-        }
-        let message = format!("a node has no method `{name}`");
-        if !self.gathered.missing.is_empty() && removed.is_none() {
-            return Some(Verdict::note("method", format!("{message}: perhaps of a cookbook that is not here")));
-        }
-        let is_attribute = self.beside.is_fact(name) || self.attributes.has(name);
-        let hint = match removed {
-            Some(hint) => Some(hint.clone()),
-            None if is_attribute => Some(format!("an attribute is read as `node['{name}']`")),
-            None => near.map(|near| format!("did you mean `node.{near}`?")),
-        };
-        Some(match hint {
-            Some(_) => Verdict::problem("method", message).hint(hint),
-            // A gem may bring it.
-            None => Verdict::note("method", message),
-        })
-    }
-
     fn properties<'a>(&'a self, resource: &'a Resource) -> impl Iterator<Item = (u32, Verdict)> + 'a {
         let kind = resource.kind.as_str();
         let judge = move |property: &'a Property| {
@@ -467,10 +444,6 @@ impl Judge<'_> {
                     } else {
                         Verdict::note("property", message)
                     }
-                }
-                None if property.elsewhere => {
-                    let only = "on other systems only: a Linux node that comes here fails";
-                    Verdict::note("property", format!("resource type `{kind}` has the property `{name}` {only}"))
                 }
                 None if let Some(message) = &property.refused => Verdict::problem("property", message),
                 None => return modes::decimal(property).map(|verdict| (property.line, verdict)),

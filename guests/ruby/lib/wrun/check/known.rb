@@ -60,7 +60,7 @@ module Wrun
           return if types.any? { |type| type <= Chef::Resource::Foreign }
 
           properties.zip(exact) do |property, value|
-            next property[:elsewhere] = true if property[:conditional] && ELSEWHERE.fetch(name, []).include?(property[:name])
+            next if property[:conditional] && ELSEWHERE.fetch(name, []).include?(property[:name])
             next judge_action(types, property) if property[:name] == "action"
 
             judge_property(types, property)
@@ -108,11 +108,10 @@ module Wrun
           common?(name) || Chef.resource_handler_map.list(nil, type.to_sym).any? { |one| one.method_defined?(name) }
         end
 
-        # Whether a node has a method of this name.
-        def word_of_node?(name) = [Chef::Node, Chef::Node::ImmutableMash].any? { |type| type.method_defined?(name) }
-
         # Whether attributes files know a word.
-        def word_of_attributes?(name) = word_of_node?(name) || Object.private_method_defined?(name)
+        def word_of_attributes?(name)
+          [Chef::Node, Chef::Node::ImmutableMash].any? { |type| type.method_defined?(name) } || Object.private_method_defined?(name)
+        end
 
         # The word that may have been meant in a recipe, or in an attributes file.
         def near_word(name, context)
