@@ -26,7 +26,7 @@ pub enum ReadKind {
 }
 
 impl ReadKind {
-    /// Every kind of owner, in the order of the report.
+    /// Every kind of read, in the order of the report.
     pub const ALL: [Self; 3] = [Self::Fact, Self::Given, Self::Attribute];
 
     /// Returns the word for reports.
