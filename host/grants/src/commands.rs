@@ -48,6 +48,14 @@ pub struct CommandAsked<'a> {
     pub sensitive: bool,
 }
 
+impl<'a> CommandAsked<'a> {
+    /// Returns a command of wrun's own user, with nothing but its line.
+    #[must_use]
+    pub const fn plain(line: LineAsked<'a>) -> Self {
+        Self { line, user: None, group: None, cwd: None, umask: None, environment: &[], input: None, sensitive: false }
+    }
+}
+
 /// The form in which a cookbook writes a command.
 #[derive(Debug, Clone, Copy)]
 pub enum LineAsked<'a> {

@@ -321,7 +321,7 @@ impl<'g> Assessed<'g> {
     }
 
     /// Returns the reason why a command of an ordinary account is risky: the policy decides what it does, and so may do all that
-    /// this account may. An account that the policy makes is no reason.
+    /// this account may. Returns `None` for an account that the policy itself makes.
     fn risk_of_account(&self, own: &Policy<'_>, command: &CommandGrant) -> Option<Reason> {
         let owner = self.owner_of_account(own, command);
         let only_looks = matches!(&command.what, GrantedLine::PathSource(words) if asks_without_reading(words));

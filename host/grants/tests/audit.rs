@@ -44,16 +44,7 @@ impl Visit for Line<'_> {
 }
 
 fn asked(line: &str, sensitive: bool) -> CommandAsked<'_> {
-    CommandAsked {
-        line: LineAsked::Text(line),
-        user: None,
-        group: None,
-        cwd: None,
-        umask: None,
-        environment: &[],
-        input: None,
-        sensitive,
-    }
+    CommandAsked { sensitive, ..CommandAsked::plain(LineAsked::Text(line)) }
 }
 
 /// What is heard of a command that this table is asked about.

@@ -8,16 +8,7 @@ use grants::{CommandAsked, Grants, LineAsked, MountAsked, PolicyGrants, Standing
 use support::{denied_until_granted, policy};
 
 fn shell(line: &str) -> CommandAsked<'_> {
-    CommandAsked {
-        line: LineAsked::Text(line),
-        user: None,
-        group: None,
-        cwd: None,
-        umask: None,
-        environment: &[],
-        input: None,
-        sensitive: false,
-    }
+    CommandAsked::plain(LineAsked::Text(line))
 }
 
 #[test]

@@ -15,16 +15,7 @@ fn suggested(ask: impl Fn(&PolicyGrants)) -> (Arc<PolicyGrants>, String) {
 }
 
 fn command<'a>(words: &'a [String], cwd: Option<&'a str>, environment: &'a [(String, String)]) -> CommandAsked<'a> {
-    CommandAsked {
-        line: LineAsked::Arguments(words),
-        user: None,
-        group: None,
-        cwd,
-        umask: None,
-        environment,
-        input: None,
-        sensitive: false,
-    }
+    CommandAsked { cwd, environment, ..CommandAsked::plain(LineAsked::Arguments(words)) }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use rustix::io::Errno;
 use rustix::rand::{GetRandomFlags, getrandom};
 
-/// Returns random bytes.
+/// Returns bytes of the system's random source.
 ///
 /// # Errors
 /// The system has none.

@@ -42,7 +42,7 @@ impl Place {
         self.folder.read(&self.name, limit)
     }
 
-    /// Returns the state of the file, or `None` if there is no plain file.
+    /// Returns the state of the file, or `None` if the path is not a plain file.
     fn about(&self) -> io::Result<Option<Metadata>> {
         match self.folder.kind(&self.name)? {
             Some(Kind::File) => self.folder.open_file(&self.name)?.map(|file| file.metadata()).transpose(),

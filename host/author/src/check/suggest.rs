@@ -223,14 +223,5 @@ mod tests {
         assert!(policy.package("ab").is_err() && policy.service("ab").is_err());
     }
 
-    const ASKED: grants::CommandAsked<'_> = grants::CommandAsked {
-        line: grants::LineAsked::Text(""),
-        user: None,
-        group: None,
-        cwd: None,
-        umask: None,
-        environment: &[],
-        input: None,
-        sensitive: false,
-    };
+    const ASKED: grants::CommandAsked<'_> = grants::CommandAsked::plain(grants::LineAsked::Text(""));
 }

@@ -80,7 +80,7 @@ pub enum OwnPart {
         size: u64,
         /// The number of seconds after which filling it fails.
         timeout: u64,
-        /// True if the right to the command `swapon PATH` covers the file: there is none, or it is a swap file.
+        /// True if the right to the command `swapon PATH` covers the file, because the path is free or leads to a swap file.
         is_covered: bool,
     },
     /// wrun has chosen the path, and the content if there is one. The right to a command covers it: the command does no more

@@ -46,7 +46,7 @@ impl fmt::Debug for Links {
 
 impl Links {
     /// Reads links by a function. It gets an absolute path whose parents are not links, and returns the text of the link there,
-    /// or `None` if there is no link.
+    /// or `None` if the path is not a link.
     pub fn new(read: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
         Self { read: Some(Arc::new(read)), known: Arc::default() }
     }

@@ -1,7 +1,7 @@
 //! The files that a policy may change, and the commands that run or read them.
 //!
 //! A policy that may change a program, a file that the program reads, or a link on the way, decides what the command does. So
-//! such a command gives it the whole account. That is no reason to look twice only if the policy makes this account itself.
+//! such a command gives it the whole account. Only an account that the policy makes itself is excepted.
 
 use super::named::{Links, NamedPaths, Part};
 use super::reason::{Reason, shown};

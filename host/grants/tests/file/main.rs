@@ -18,14 +18,5 @@ fn path(keys: &[&str]) -> Vec<String> {
 }
 
 fn shell(line: &str) -> CommandAsked<'_> {
-    CommandAsked {
-        line: LineAsked::Text(line),
-        user: None,
-        group: None,
-        cwd: None,
-        umask: None,
-        environment: &[],
-        input: None,
-        sensitive: false,
-    }
+    CommandAsked::plain(LineAsked::Text(line))
 }

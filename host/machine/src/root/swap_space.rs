@@ -123,7 +123,7 @@ fn header(size: u64, page: usize) -> Option<Vec<u8>> {
     let mut header = vec![0; FIELDS];
     header.extend_from_slice(&VERSION.to_ne_bytes());
     header.extend_from_slice(&last_page.to_ne_bytes());
-    // No damaged pages.
+    // The number of damaged pages.
     header.extend_from_slice(&0_u32.to_ne_bytes());
     header.extend_from_slice(&identifier()?);
     header.resize(page.checked_sub(SIGNATURE.len())?, 0);

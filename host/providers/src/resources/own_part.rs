@@ -33,16 +33,7 @@ pub(crate) fn manage(
 }
 
 fn of_command(words: &[String], path: &str, grants: &PolicyGrants) -> Result<GrantedPath, Denied> {
-    let asked = CommandAsked {
-        line: LineAsked::Arguments(words),
-        user: None,
-        group: None,
-        cwd: None,
-        umask: None,
-        environment: &[],
-        input: None,
-        sensitive: false,
-    };
+    let asked = CommandAsked::plain(LineAsked::Arguments(words));
     grants.part_of_command(&grants.command(&asked)?, path)
 }
 

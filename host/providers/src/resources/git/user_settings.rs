@@ -225,7 +225,8 @@ fn in_home(path: &str, home: &str, users: &mut Users) -> Option<String> {
     }
 }
 
-/// Returns the paths that a pattern of ssh's matches, and the pattern itself where it is none. `None`: they are too many.
+/// Returns the paths that a pattern of ssh's matches. A text without signs of a pattern is returned as it is. Returns `None` if
+/// too many paths match.
 fn matching(pattern: &str, root: &Root) -> Option<Vec<String>> {
     let mut found = vec![String::new()];
     for part in pattern.split('/').filter(|part| !part.is_empty()) {
