@@ -103,6 +103,9 @@ fn normal_attributes_of_others_are_neither_read_nor_overruled_nor_lost() {
     assert_eq!(fs::read_to_string(root.path().join("srv/twin")).unwrap(), "nil");
     assert_eq!(normal(&program), expect);
     let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+    // The operator hears that it asked, though the name is its own cookbook's.
+    let of_twin = report["hidden_reads"].as_array().unwrap().iter().find(|read| read["policy"] == "twin");
+    assert_eq!(of_twin.unwrap()["owner"], "policy");
     let notice = json!([{"kind": "shared-cookbook", "cookbook": "web", "policies": ["owner", "twin"]}]);
     assert_eq!(report["notices"], notice);
     // Over two runs, too; its own is there again.

@@ -14,14 +14,22 @@ use crate::runtime;
 use crate::settings::Settings;
 use crate::source::{Released, Source};
 use crate::stand_in::StandIn;
-use artifact::ArtifactError;
+use artifact::{Artifact, ArtifactError};
 use contract::{ErrorKind, Failure, Stop};
 use grants::{Grants, Needs, PolicyGrants};
 use machine::data::DataFolders;
 use sandbox::{Sandbox, SandboxError};
 use std::collections::BTreeMap;
+use std::num::NonZero;
+use std::path::Path;
 use std::sync::Arc;
 use text::error_chain;
+
+/// The most threads that read artifacts.
+const MAX_READERS: usize = 8;
+
+/// The fewest artifacts that a thread is started for.
+const LEAST_SHARE: usize = 4;
 
 /// The artifacts of a run's policies.
 #[derive(Default)]
@@ -45,6 +53,11 @@ impl Artifacts {
         releases: Option<&Releases>,
     ) -> Result<Self, AssembleError> {
         let mut artifacts = Self::default();
+        let mut found = match (stand_in, releases) {
+            (None, None) => find_all(&settings.policies, names),
+            _ => vec![],
+        }
+        .into_iter();
         for name in names {
             if let Some(releases) = releases {
                 match releases.admitted(name) {
@@ -53,8 +66,11 @@ impl Artifacts {
                 }
                 continue;
             }
-            let read = || artifact::find(&settings.policies, name);
-            let found = stand_in.map_or_else(read, |stand_in| stand_in.prepared.artifact(read));
+            let mut read = || found.next().unwrap_or_else(|| artifact::find(&settings.policies, name));
+            let found = match stand_in {
+                Some(stand_in) => stand_in.prepared.artifact(read),
+                None => read(),
+            };
             match found {
                 Ok(artifact) => artifacts
                     .read
@@ -71,6 +87,23 @@ impl Artifacts {
         }
         Ok(artifacts)
     }
+}
+
+/// Finds the artifacts of policies, in the order of their names. Several threads share the work, because each artifact is read
+/// and hashed as a whole.
+fn find_all(folder: &Path, names: &[String]) -> Vec<Result<Artifact, ArtifactError>> {
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(MAX_READERS);
+    let share = names.len().div_ceil(threads).max(LEAST_SHARE);
+    let find_share = |names: &[String]| names.iter().map(|name| artifact::find(folder, name)).collect::<Vec<_>>();
+    let Some((own, others)) = names.split_at_checked(share.min(names.len())) else { return find_share(names) };
+    std::thread::scope(|scope| {
+        let others: Vec<_> = others.chunks(share).map(|share| (share, scope.spawn(|| find_share(share)))).collect();
+        let mut found = find_share(own);
+        for (share, thread) in others {
+            found.extend(thread.join().unwrap_or_else(|_| find_share(share)));
+        }
+        found
+    })
 }
 
 /// Tells whether the operator's settings caused an error, and not an artifact.

@@ -15,6 +15,7 @@ pub use report::{NodeState, PolicyOutcome, PolicyReport, RunReport, SharedCookbo
 
 use crate::claims::Claims;
 use contract::{Account, Event, Failure, Memory, Moment, Observer, Stop, StopStep, Types};
+use node::attributes::SharedFacts;
 use node::object::NodeObject;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -97,7 +98,7 @@ pub struct WholeRun<'a, H: RunHost> {
     options: RunOptions,
     builtin: Arc<dyn Types>,
     /// The facts of the machine, under Ohai's keys.
-    facts: Map<String, Value>,
+    facts: SharedFacts,
     observer: Option<Box<dyn Observer>>,
     stop: Stop,
     /// The policies that have run; their instances stay alive until the end.
@@ -122,7 +123,7 @@ impl<'a, H: RunHost> WholeRun<'a, H> {
             run_host,
             options,
             builtin,
-            facts,
+            facts: facts.into(),
             observer: Some(observer),
             stop,
             finished: vec![],

@@ -39,7 +39,7 @@ fn run_given(
     node.begin_run(&[policy], object(given));
     let start = PolicyStart { name: Some(policy.to_owned()), ..PolicyStart::default() };
     let sight = ReadFilter { inherited: &nothing, normal, facts: &whole };
-    let mut attributes = node.begin_policy_seeing(&start, &Map::new(), &sight).unwrap();
+    let mut attributes = node.begin_policy_seeing(&start, &mut Map::new().into(), &sight).unwrap();
     let seen = attributes.level(Level::Normal).into_owned();
     act(&mut attributes, &Origin::policy(policy));
     node.commit(&start, attributes, &normal).unwrap();

@@ -23,7 +23,7 @@ fn object(value: Value) -> Map<String, Value> {
 /// Runs a policy on a node that was just written. Returns whether it has to be written again.
 fn run(node: &mut NodeObject, start: &PolicyStart, facts: Value, act: impl FnOnce(&mut Attributes)) -> bool {
     let filter = ReadFilter { inherited: &whole, normal: TRUSTED, facts: &whole };
-    let mut attributes = node.begin_policy_seeing(start, &object(facts), &filter).unwrap();
+    let mut attributes = node.begin_policy_seeing(start, &mut object(facts).into(), &filter).unwrap();
     act(&mut attributes);
     node.commit(start, attributes, &TRUSTED).unwrap();
     let has_changes = node.has_unsaved_changes();

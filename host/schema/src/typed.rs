@@ -478,6 +478,9 @@ fn default_of<'v>(
 
 /// A default that does not depend on other properties. The defaults in the schema's tables are valid, which a test checks.
 fn own_default<'v>(property: &Property, values: &'v dyn DeclaredValues) -> Cow<'v, Json> {
+    if property.has_no_default() {
+        return Cow::Owned(Json::Null);
+    }
     Cow::Owned(property.default_value(values.name()).map_or(Json::Null, crate::value::Value::into_json))
 }
 

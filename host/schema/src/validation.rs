@@ -181,6 +181,10 @@ pub fn find_without_provider(kind: &str) -> Option<&'static ResourceType> {
 
 /// Returns the reason why a declarable type does not have an implementation, or `None` for other types.
 pub fn why_no_provider(kind: &str) -> Option<String> {
+    // Each action of each resource asks, and nearly all types have an implementation.
+    if find(kind).is_some() {
+        return None;
+    }
     if let Some(found) = find_without_provider(kind) {
         return Some(format!("wrun cannot act for resources of the type `{}`", found.name));
     }

@@ -281,14 +281,18 @@ pub(crate) fn prune_surveys(
     prune_in(state, SURVEY_FOLDER, keep, bytes, written)
 }
 
+/// Returns the size of a run's files. Its folder is opened once, because each run does this for all records.
+fn size_of(runs: &Folder, id: &RunId) -> Result<u64, StateError> {
+    let Some(folder) = runs.open(id.as_str())? else { return Ok(0) };
+    Ok(folder.size_of(RECORD)?.saturating_add(folder.size_of(ERROR)?))
+}
+
 fn prune_in(state: &Folder, below: &str, keep: usize, bytes: u64, written: Option<&RunId>) -> Result<(), StateError> {
     let Some(folder) = state.open(below)? else { return Ok(()) };
     let mut size = 0_u64;
     for (at, id) in of(state, below)?.iter().enumerate() {
         if at < keep {
-            for file in [RECORD, ERROR] {
-                size = size.saturating_add(folder.size_of(&format!("{id}/{file}"))?);
-            }
+            size = size.saturating_add(size_of(&folder, id)?);
         }
         // The clock may have been set back since the run began, so the record is kept whatever its name.
         if written == Some(id) {

@@ -263,7 +263,7 @@ impl<H: RunHost> WholeRun<'_, H> {
             },
             facts: &|facts| run_host.visible_facts(policy, facts),
         };
-        let attributes = node.begin_policy_seeing(&policy.start, &self.facts, &sight).map_err(refused)?;
+        let attributes = node.begin_policy_seeing(&policy.start, &mut self.facts, &sight).map_err(refused)?;
         let run = Run::new(&policy.name, self.options.is_dry(), attributes, Arc::clone(&self.builtin));
         let mut run = run.starting_with(RunStart {
             node_name: node.name().to_owned(),

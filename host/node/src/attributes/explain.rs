@@ -82,7 +82,11 @@ impl Attributes {
         (0..=path.len())
             .rev()
             .find_map(|steps| match View::root(&self.trees).follow(path.get(..steps)?)? {
-                Found::Shared(view) => Some(view.visible().map(|(level, _)| level).collect()),
+                Found::Shared(view) => {
+                    let mut levels: Vec<_> = view.visible().map(|(level, _)| level).collect();
+                    levels.dedup();
+                    Some(levels)
+                }
                 Found::Element(_) => None,
             })
             .unwrap_or_default()

@@ -111,7 +111,7 @@ impl Attributes {
         path: &[Step],
         value: Value,
     ) -> Result<(), AttributeError> {
-        let marker = path::descend(self.trees.tree(level), path).filter(|found| guest_number(found).is_some());
+        let marker = path::descend(self.trees.tree(level, path), path).filter(|found| guest_number(found).is_some());
         let Some(marker) = marker else {
             return Err(AttributeError::NoGuestValue { path: path::join(path) });
         };

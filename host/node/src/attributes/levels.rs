@@ -4,9 +4,10 @@
 //! level, so that an earlier policy informs a later one and never overrules it.
 
 use std::fmt;
-use std::sync::Arc;
 
 use serde_json::{Map, Value};
+
+use super::automatic::Automatic;
 
 /// One level of precedence. The order of the variants is the order of precedence, lowest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -118,7 +119,23 @@ impl fmt::Display for Level {
     }
 }
 
-/// One tree per level. Every tree is an object.
+/// The levels of the trees, lowest first. The last level has two trees.
+pub(crate) const TREES: [Level; 12] = [
+    Level::Inherited,
+    Level::Default,
+    Level::EnvDefault,
+    Level::RoleDefault,
+    Level::ForceDefault,
+    Level::Normal,
+    Level::Override,
+    Level::RoleOverride,
+    Level::EnvOverride,
+    Level::ForceOverride,
+    Level::Automatic,
+    Level::Automatic,
+];
+
+/// One tree per level; two for [`Level::Automatic`]. Every tree is an object.
 #[derive(Debug, Clone)]
 pub(crate) struct LevelTrees {
     inherited: Value,
@@ -131,8 +148,7 @@ pub(crate) struct LevelTrees {
     role_override: Value,
     env_override: Value,
     force_override: Value,
-    /// Copies of attributes share the facts: there are thousands of them, and they rarely change.
-    automatic: Arc<Value>,
+    automatic: Automatic,
     /// Whether a removal has left a [gap](super::gaps) in any of the trees. Readers look for gaps only then.
     has_gaps: bool,
 }
@@ -151,14 +167,15 @@ impl Default for LevelTrees {
             role_override: empty(),
             env_override: empty(),
             force_override: empty(),
-            automatic: Arc::new(empty()),
+            automatic: Automatic::default(),
             has_gaps: false,
         }
     }
 }
 
 impl LevelTrees {
-    pub(crate) fn tree(&self, level: Level) -> &Value {
+    /// The tree of a level that a path leads through.
+    pub(crate) fn tree<Step: AsRef<str>>(&self, level: Level, path: &[Step]) -> &Value {
         match level {
             Level::Inherited => &self.inherited,
             Level::Default => &self.default,
@@ -170,11 +187,12 @@ impl LevelTrees {
             Level::RoleOverride => &self.role_override,
             Level::EnvOverride => &self.env_override,
             Level::ForceOverride => &self.force_override,
-            Level::Automatic => &self.automatic,
+            Level::Automatic => self.automatic.part(path),
         }
     }
 
-    pub(crate) fn tree_mut(&mut self, level: Level) -> &mut Value {
+    /// The tree of a level that a path leads through, to change it.
+    pub(crate) fn tree_mut<Step: AsRef<str>>(&mut self, level: Level, path: &[Step]) -> &mut Value {
         match level {
             Level::Inherited => &mut self.inherited,
             Level::Default => &mut self.default,
@@ -186,7 +204,7 @@ impl LevelTrees {
             Level::RoleOverride => &mut self.role_override,
             Level::EnvOverride => &mut self.env_override,
             Level::ForceOverride => &mut self.force_override,
-            Level::Automatic => Arc::make_mut(&mut self.automatic),
+            Level::Automatic => self.automatic.part_mut(path),
         }
     }
 
@@ -200,9 +218,23 @@ impl LevelTrees {
         self.has_gaps = true;
     }
 
+    /// The level `automatic`.
+    pub(crate) fn automatic(&self) -> &Automatic {
+        &self.automatic
+    }
+
+    /// Replaces the level `automatic`.
+    pub(crate) fn set_automatic(&mut self, automatic: Automatic) {
+        self.automatic = automatic;
+    }
+
     /// Every tree with its level, lowest first.
-    pub(crate) fn each(&self) -> [(Level, &Value); 11] {
-        Level::ALL.map(|level| (level, self.tree(level)))
+    pub(crate) fn each(&self) -> [(Level, &Value); TREES.len()] {
+        let mut parts = self.automatic.parts().into_iter();
+        TREES.map(|level| match level {
+            Level::Automatic => (level, parts.next().unwrap_or(&Value::Null)),
+            level => (level, self.tree::<&str>(level, &[])),
+        })
     }
 }
 

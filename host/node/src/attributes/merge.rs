@@ -10,16 +10,16 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::levels::{Group, LevelTrees};
+use super::levels::{Group, LevelTrees, TREES};
 use super::path::{self, Kind, kind_of};
 use super::{Level, Shape, gaps};
 use crate::deep_merge::union;
 
-/// The values of the levels at one path, lowest level first. `None` if the level does not have a value there, or a higher
+/// The values of the levels at one path, lowest level first; `automatic` has two places. `None` if the level does not have a value there, or a higher
 /// level hides it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct View<'tree> {
-    values: [Option<&'tree Value>; 11],
+    values: [Option<&'tree Value>; TREES.len()],
     kind: Option<Kind>,
     /// Whether objects may have [`gaps`].
     has_gaps: bool,
@@ -53,12 +53,12 @@ impl<'tree> View<'tree> {
 
     /// Drops the hidden values: it walks from the highest level down until a value of another kind ends the group or the
     /// view.
-    fn new(mut values: [Option<&'tree Value>; 11], has_gaps: bool) -> Self {
+    fn new(mut values: [Option<&'tree Value>; TREES.len()], has_gaps: bool) -> Self {
         let mut seen: Option<Kind> = None;
         let mut group: Option<(Group, Kind)> = None;
         let mut group_is_closed = false;
         let mut is_closed = false;
-        for (slot, level) in values.iter_mut().zip(Level::ALL).rev() {
+        for (slot, level) in values.iter_mut().zip(TREES).rev() {
             let Some(value) = slot else { continue };
             let kind = kind_of(value);
             let is_visible = match group {
@@ -111,7 +111,7 @@ impl<'tree> View<'tree> {
 
     /// The levels whose values can be seen, lowest first.
     pub(crate) fn visible(&self) -> impl Iterator<Item = (Level, &'tree Value)> {
-        Level::ALL.into_iter().zip(self.values).filter_map(|(level, value)| Some((level, value?)))
+        TREES.into_iter().zip(self.values).filter_map(|(level, value)| Some((level, value?)))
     }
 
     /// Returns the value if only one level has one.

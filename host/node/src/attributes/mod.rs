@@ -8,8 +8,10 @@
 //! Guests are not trusted. Every write is checked against [`limits`] before anything changes. Guests cannot write two of the
 //! levels. Each write is recorded with its origin ([`history`], [`explain`]).
 
+mod automatic;
 mod error;
 pub mod explain;
+mod facts;
 pub(crate) mod gaps;
 pub mod guest_values;
 pub mod history;
@@ -34,14 +36,19 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+pub use automatic::is_policys_own;
+pub(crate) use automatic::{ADDED_UP_KEYS, OWN_POLICY_KEYS};
 pub use error::AttributeError;
 pub use explain::{Explanation, LevelExplanation, Outcome};
+pub use facts::SharedFacts;
+pub(crate) use facts::{FactsPart, are_equal};
 pub use guest_values::GuestValue;
 pub use history::{Change, History, WriteRecord, WrittenValue};
 pub use levels::{Group, Level};
 pub use read::Shape;
 
 use crate::origin::Origin;
+use automatic::Automatic;
 use levels::LevelTrees;
 use limits::Usage;
 use withheld::Withheld;
@@ -82,7 +89,8 @@ impl Attributes {
 
     /// The tree of one level; always an object.
     pub fn level(&self, level: Level) -> Cow<'_, Value> {
-        gaps::without_gaps(self.trees.tree(level), self.trees.has_gaps())
+        let no_path: &[&str] = &[];
+        self.read_level(level, no_path).unwrap_or(Cow::Owned(Value::Null))
     }
 
     /// Replaces a whole level. Only the host calls this, to load facts, saved attributes and a policy's own attributes.
@@ -110,15 +118,25 @@ impl Attributes {
         if !matches!(level, Level::Automatic | Level::Normal | Level::Inherited) {
             record_leaves(&mut self.history, level, &mut vec![], &data, origin);
         }
-        *self.trees.tree_mut(level) = data;
+        match data {
+            Value::Object(all) if level == Level::Automatic => self.trees.set_automatic(Automatic::of(all)),
+            data => *self.trees.tree_mut::<&str>(level, &[]) = data,
+        }
         self.changed_at(level);
         Ok(())
+    }
+
+    /// Sets the level `automatic`: the facts that the policy may see, and what describes the node and the policy.
+    pub(crate) fn set_facts(&mut self, facts: FactsPart, own: Map<String, Value>) {
+        self.trees.set_automatic(Automatic::new(Arc::clone(&facts.shown), own));
+        self.withheld.facts = facts;
+        self.changed_at(Level::Automatic);
     }
 
     /// Adds a recipe that is being compiled to `automatic.recipes`, once. Returns the number of recipes that were compared,
     /// which the policy is charged for.
     pub fn host_add_recipe(&mut self, recipe: &str) -> u64 {
-        let Value::Object(automatic) = self.trees.tree_mut(Level::Automatic) else { return 0 };
+        let Value::Object(automatic) = self.trees.tree_mut(Level::Automatic, &["recipes"]) else { return 0 };
         let recipes = automatic.entry("recipes").or_insert_with(|| Value::Array(vec![]));
         let Value::Array(recipes) = recipes else { return 0 };
         let looked_at = if self.recipes.is_some() { 1 } else { 1 + recipes.len() as u64 };

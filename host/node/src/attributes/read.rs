@@ -96,6 +96,9 @@ impl Attributes {
 
     /// The value in one level alone. Chef's `node.default.read(..)` and the like.
     pub fn read_level<Step: AsRef<str>>(&self, level: Level, path: &[Step]) -> Option<Cow<'_, Value>> {
+        if level == Level::Automatic && path.is_empty() {
+            return Some(self.trees.automatic().joined());
+        }
         self.stored(level, path).map(|value| gaps::without_gaps(value, self.trees.has_gaps()))
     }
 
@@ -104,9 +107,9 @@ impl Attributes {
         self.stored(level, path).is_some()
     }
 
-    /// The value in one level as it is stored, with its gaps.
+    /// The value in one level as it is stored, with its gaps. An empty path leads only to the facts of `automatic`.
     pub(super) fn stored<Step: AsRef<str>>(&self, level: Level, path: &[Step]) -> Option<&Value> {
-        path::descend(self.trees.tree(level), path)
+        path::descend(self.trees.tree(level, path), path)
     }
 
     /// Per level, lowest first, its own value at `path`, `None` where it has none. Chef's `debug_value`, with the

@@ -71,7 +71,7 @@ impl Attributes {
         limits::check_path(path)?;
         let Some((last, parents)) = path.split_last() else { return Err(AttributeError::EmptyPath) };
         let were_made = self.trees.has_gaps();
-        let Some(parent) = descend_mut(self.trees.tree_mut(level), parents) else { return Ok(None) };
+        let Some(parent) = descend_mut(self.trees.tree_mut(level, path), parents) else { return Ok(None) };
         let (removed, gaps_before, gaps_now) = match (kind_of(parent), parent) {
             (Kind::Object, Value::Object(object)) => {
                 let before = gaps::count(object);
@@ -156,7 +156,7 @@ impl Attributes {
     /// Empties the cookbooks' own default and override levels. Chef's `reset_defaults_and_overrides`; for the host.
     pub fn reset_defaults_and_overrides(&mut self) {
         for level in [Level::Default, Level::Override] {
-            if let Value::Object(object) = self.trees.tree_mut(level) {
+            if let Value::Object(object) = self.trees.tree_mut::<&str>(level, &[]) {
                 object.clear();
             }
         }

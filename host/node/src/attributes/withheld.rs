@@ -10,10 +10,12 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::facts::FactsPart;
 use super::history::Change;
 use super::{AttributeError, Attributes, Level, gaps, limits, path};
 use crate::deep_merge::hash_only_merge;
 use crate::layers::LayerLevels;
+use crate::object::HiddenNames;
 
 /// The parts that were taken out.
 #[derive(Debug, Clone, Default)]
@@ -29,7 +31,8 @@ pub(super) struct Withheld {
     default_layers: Map<String, Value>,
     /// The hidden part of the `env_override` level.
     override_layers: Map<String, Value>,
-    automatic: Arc<Map<String, Value>>,
+    /// The facts, and which of them are hidden.
+    pub(super) facts: FactsPart,
 }
 
 impl Attributes {
@@ -55,11 +58,6 @@ impl Attributes {
         self.withheld.shown_given = shown;
     }
 
-    /// Hides all facts but the visible part.
-    pub(crate) fn show_automatic(&mut self, visible: impl FnOnce(&Value) -> Cow<'_, Value>) {
-        self.withheld.automatic = Arc::new(self.show(Level::Automatic, visible));
-    }
-
     /// Sets the two levels of layers, of which the policy sees a part, and records which layer wrote each visible value.
     pub(crate) fn set_layers(
         &mut self,
@@ -72,7 +70,7 @@ impl Attributes {
             if inspected.holds_guest_values {
                 return Err((level, AttributeError::GuestValueNotAccepted { path: level.as_str().to_owned() }));
             }
-            *self.trees.tree_mut(level) = data;
+            *self.trees.tree_mut::<&str>(level, &[]) = data;
             self.changed();
             let hidden = self.show(level, &visible);
             for write in given.writes.iter().filter(|write| below(&hidden, &write.path).is_none()) {
@@ -91,7 +89,7 @@ impl Attributes {
     /// Returns the fact at `path`, or its hidden part. `None` if all of it is visible, or if the machine does not have a
     /// value or has null.
     pub fn withheld_fact<Step: AsRef<str>>(&self, path: &[Step]) -> Option<&Value> {
-        below(&self.withheld.automatic, path)
+        below(&self.withheld.facts.hidden, path)
     }
 
     /// Returns the hidden value, or hidden part of a value, at `path` that earlier policies of this run left.
@@ -127,7 +125,7 @@ impl Attributes {
 
     /// Tells whether any fact is hidden from this policy.
     pub fn withholds_facts(&self) -> bool {
-        !self.withheld.automatic.is_empty()
+        !self.withheld.facts.hidden.is_empty()
     }
 
     /// Tells whether attributes of other policies are hidden from this one.
@@ -142,28 +140,48 @@ impl Attributes {
         [given, default_layers, override_layers].iter().any(|hidden| !hidden.is_empty())
     }
 
+    /// Returns the names of the attributes of others that are hidden: those that earlier policies left, and `normal` ones.
+    pub(crate) fn hidden_names(&self) -> [HiddenNames; 2] {
+        let Withheld { inherited, normal, given, .. } = &self.withheld;
+        let normal = hash_only_merge(normal.clone(), given.clone());
+        [(Level::Inherited, inherited), (Level::Normal, &normal)].map(|(level, hidden)| {
+            let shown = self.trees.tree::<&str>(level, &[]).as_object();
+            shown.map_or_else(HiddenNames::default, |shown| HiddenNames::of(shown, hidden))
+        })
+    }
+
     /// Moves out the `normal` attributes as this policy leaves them, without the hidden ones.
     pub(crate) fn take_normal(&mut self) -> Map<String, Value> {
         self.changed();
-        let mut normal = taken(self.trees.tree_mut(Level::Normal));
+        let mut normal = taken(self.trees.tree_mut::<&str>(Level::Normal, &[]));
         if self.trees.has_gaps() {
             gaps::close(&mut normal);
         }
         normal
     }
 
-    /// Returns all facts, the hidden ones too. They are copied only if some are hidden, because there are thousands.
-    pub(crate) fn whole_automatic(&self) -> Cow<'_, Map<String, Value>> {
-        match (self.trees.tree(Level::Automatic), &*self.withheld.automatic) {
-            (Value::Object(shown), withheld) if withheld.is_empty() => Cow::Borrowed(shown),
-            (Value::Object(shown), withheld) => Cow::Owned(hash_only_merge(withheld.clone(), shown.clone())),
-            (_, withheld) => Cow::Borrowed(withheld),
+    /// Returns all facts, the hidden ones too, without what describes the node and the policy. They are copied only if the
+    /// policy brought new ones, because there are thousands.
+    pub(crate) fn all_facts(&self) -> Arc<Value> {
+        let FactsPart { all, shown, hidden } = &self.withheld.facts;
+        let now = self.trees.automatic().facts();
+        match &**now {
+            _ if Arc::ptr_eq(now, shown) => Arc::clone(all),
+            Value::Object(now) if !hidden.is_empty() => {
+                Arc::new(Value::Object(hash_only_merge((**hidden).clone(), now.clone())))
+            }
+            _ => Arc::clone(now),
         }
+    }
+
+    /// Returns the part of `automatic` that describes the node and the policy.
+    pub(crate) fn own_automatic(&self) -> &Value {
+        self.trees.automatic().own()
     }
 
     /// Replaces a level by its visible part and returns the rest.
     fn show(&mut self, level: Level, visible: impl FnOnce(&Value) -> Cow<'_, Value>) -> Map<String, Value> {
-        let tree = self.trees.tree_mut(level);
+        let tree = self.trees.tree_mut::<&str>(level, &[]);
         let Cow::Owned(shown) = visible(tree) else { return Map::new() };
         let rest = match &shown {
             Value::Object(part) => without(taken(tree), part),
@@ -190,7 +208,7 @@ fn taken(tree: &mut Value) -> Map<String, Value> {
 }
 
 /// Returns the members of `all` that `shown` does not have.
-fn without(all: Map<String, Value>, shown: &Map<String, Value>) -> Map<String, Value> {
+pub(super) fn without(all: Map<String, Value>, shown: &Map<String, Value>) -> Map<String, Value> {
     let rest = all.into_iter().filter_map(|(key, value)| match (value, shown.get(&key)) {
         (value, None) => Some((key, value)),
         (Value::Object(value), Some(Value::Object(shown))) => {

@@ -132,7 +132,7 @@ impl Attributes {
     /// Returns the most bytes that a write adds: the value and what is created along its path. The size of a replaced value
     /// is not subtracted.
     pub(super) fn bytes_of_write(&self, level: Level, path: &[String], value: &Value) -> u64 {
-        let made = find_place(self.trees.tree(level), path, OnTheWay::Replace).map(|place| place.made);
+        let made = find_place(self.trees.tree(level, path), path, OnTheWay::Replace).map(|place| place.made);
         let padding = made.map_or(0, |made| made.padding);
         let key_bytes = path.iter().map(String::len).sum();
         limits::bytes_of(value, MadeOnTheWay { objects: path.len(), key_bytes, padding })
@@ -156,7 +156,7 @@ impl Attributes {
     ) -> Result<(), AttributeError> {
         limits::check_path(path)?;
         let inspection = limits::inspect(&value, path)?;
-        let place = find_place(self.trees.tree(level), path, on_the_way)?;
+        let place = find_place(self.trees.tree(level, path), path, on_the_way)?;
         self.usage = self.usage.after_write(place.replaced, place.made, inspection, path)?;
         self.may_hold_guest_values |= inspection.holds_guest_values;
         self.history.record(level, path, WrittenValue::summary(&value), origin);
@@ -166,7 +166,7 @@ impl Attributes {
 
     /// Puts a value in place, after everything has been checked.
     pub(super) fn replace_at<Step: AsRef<str>>(&mut self, level: Level, path: &[Step], value: Value) {
-        let mut here = self.trees.tree_mut(level);
+        let mut here = self.trees.tree_mut(level, path);
         for step in path {
             match enter(here, step.as_ref()) {
                 Some(next) => here = next,

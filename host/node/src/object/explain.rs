@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::NodeObject;
+use super::{HiddenNames, NodeObject};
 use crate::attributes::{Attributes, Level, WriteRecord};
 use crate::deep_merge::hash_only_merge;
 use crate::origin::Origin;
@@ -23,6 +23,10 @@ pub struct PolicyPart {
     /// The value that this policy would see now, if it differs because operators have changed `normal` attributes since.
     /// `Some(None)`: the attribute would be absent.
     pub changed_to: Option<Option<Value>>,
+    /// The attributes of earlier policies that this policy could not read.
+    pub hidden_inherited: HiddenNames,
+    /// The `normal` attributes of others that it could not read.
+    pub hidden_normal: HiddenNames,
     /// The policy's writes to the attribute, to an object around it or to a part of it, oldest first.
     pub writes: Vec<WriteRecord>,
 }
@@ -64,28 +68,34 @@ impl NodeObject {
             let name = record.name.as_deref().unwrap_or_default();
             let mut normal = self.normal.as_written_by(name);
             let (default, r#override) = (along(&record.default, path), along(&record.r#override, path));
-            let with = |normal: &Map<String, Value>| {
+            let with = |inherited: &Map<String, Value>, normal: &Map<String, Value>| {
                 as_seen(&[
-                    (Level::Inherited, &inherited),
+                    (Level::Inherited, inherited),
                     (Level::Default, &default),
                     (Level::Normal, &along(normal, path)),
                     (Level::Override, &r#override),
                     (Level::Automatic, &automatic),
                 ])
             };
-            let attributes = with(&normal);
-            now = attributes.read(path);
-            let mut seen = now.clone();
+            // What other policies left counts for the node, also if this policy could not read it.
+            now = with(&inherited, &normal).read(path);
+            let (hidden_inherited, hidden_normal) = (record.hidden_inherited.clone(), record.hidden_normal.clone());
+            let visible = hidden_inherited.without(inherited.clone());
+            let attributes = with(&visible, &hidden_normal.without(normal.clone()));
+            let next = attributes.read(path);
+            let mut seen = next.clone();
             if unseen_edits.has_any_for(name) {
                 unseen_edits.take_back(name, &mut normal);
-                seen = with(&normal).read(path);
+                seen = with(&visible, &hidden_normal.without(normal)).read(path);
             }
             policies.push(PolicyPart {
                 policy: record.name.clone(),
                 default: attributes.combined_default(path),
                 r#override: attributes.combined_override(path),
-                changed_to: (seen != now).then(|| now.clone()),
+                changed_to: (seen != next).then_some(next),
                 seen,
+                hidden_inherited,
+                hidden_normal,
                 writes: self.histories.about(record.name.as_deref(), path),
             });
             inherited = hash_only_merge(inherited, default);

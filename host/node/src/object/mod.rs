@@ -17,6 +17,7 @@ mod edit;
 mod edit_json;
 mod error;
 mod explain;
+mod hidden_names;
 mod histories;
 mod json_attributes;
 mod normal;
@@ -37,6 +38,7 @@ use serde_json::{Map, Value};
 pub use edit::{EditError, NodeEdit};
 pub use error::ObjectError;
 pub use explain::{NodeExplanation, PolicyPart};
+pub use hidden_names::HiddenNames;
 pub use json_attributes::JsonAttributes;
 pub use normal::NormalAccess;
 pub use records::PolicyRecord;
@@ -47,7 +49,8 @@ pub use verdict::{JudgedWrite, Verdict};
 use histories::Histories;
 use normal::Normal;
 
-use crate::attributes::{Attributes, History, Level};
+pub use crate::attributes::is_policys_own;
+use crate::attributes::{ADDED_UP_KEYS, Attributes, History, Level, OWN_POLICY_KEYS, SharedFacts, are_equal};
 use crate::deep_merge;
 use crate::layers::Layers;
 use crate::origin::Origin;
@@ -62,20 +65,6 @@ pub const DEFAULT_ENVIRONMENT: &str = "_default";
 
 /// The name of the origin of JSON attributes, in explanations.
 pub const COMMAND_LINE: &str = "command line";
-
-/// Keys of `automatic` that describe the running policy. They are not saved.
-const OWN_POLICY_KEYS: [&str; 4] = ["policy_name", "policy_group", "policy_revision", "cookbooks"];
-
-/// Tells whether a top-level key of `automatic` describes the node or the policy itself, and is not a fact of the machine.
-pub fn is_policys_own(key: &str) -> bool {
-    OWN_POLICY_KEYS.iter().chain(&ADDED_UP_KEYS).chain(&OWN_NODE_KEYS).any(|own| *own == key)
-}
-
-/// Keys of `automatic` that name the node and its environment.
-const OWN_NODE_KEYS: [&str; 2] = ["name", "chef_environment"];
-
-/// Keys of `automatic` whose lists the policies of one run add up in the saved node.
-const ADDED_UP_KEYS: [&str; 3] = ["recipes", "expanded_run_list", "roles"];
 
 /// The node as it is saved between runs, with the attributes that the policies of the current run have left so far.
 #[derive(Debug, Clone)]
@@ -137,6 +126,8 @@ struct CurrentRun {
     earlier: Map<String, Value>,
     /// The name of the last policy of the run.
     last: Option<String>,
+    /// The facts that were last compared with the saved ones, and are equal to them now.
+    saved_facts: Option<Arc<Value>>,
 }
 
 impl NodeObject {
@@ -297,7 +288,7 @@ impl NodeObject {
     pub fn begin_policy_seeing(
         &self,
         start: &PolicyStart,
-        facts: &Map<String, Value>,
+        facts: &mut SharedFacts,
         filter: &ReadFilter<'_>,
     ) -> Result<Attributes, ObjectError> {
         let mut attributes = Attributes::new();
@@ -314,7 +305,9 @@ impl NodeObject {
         let normal = self.normal_of_run();
         set(Level::Normal, normal.as_written_by(policy_key(start)), "node")?;
         set(Level::RoleOverride, start.role_override.clone(), policy)?;
-        set(Level::Automatic, start.automatic(facts, &self.name, &self.chef_environment), "facts")?;
+        let seen = facts.part(filter.facts);
+        let seen = seen.map_err(|reason| ObjectError::Attributes { level: Level::Automatic, reason })?;
+        attributes.set_facts(seen, start.automatic(facts.own(), &self.name, &self.chef_environment));
         let layered = attributes.set_layers(&start.layers, filter.normal.given);
         layered.map_err(|(level, reason)| ObjectError::Attributes { level, reason })?;
         if !self.run.json_attributes_are_in {
@@ -323,14 +316,6 @@ impl NodeObject {
         attributes.show_inherited(filter.inherited);
         attributes.show_normal(|_| Cow::Owned(Value::Object(normal.seen_by(policy_key(start), &filter.normal))));
         attributes.set_given(normal.given.clone(), filter.normal.given);
-        attributes.show_automatic(|all| {
-            let mut shown = (filter.facts)(all);
-            if let (Cow::Owned(Value::Object(shown)), Value::Object(all)) = (&mut shown, all) {
-                let own = all.iter().filter(|(key, _)| is_policys_own(key));
-                shown.extend(own.map(|(key, value)| (key.clone(), value.clone())));
-            }
-            shown
-        });
         attributes.set_earlier_history(self.run.histories.clone());
         Ok(attributes)
     }
@@ -349,11 +334,12 @@ impl NodeObject {
         if let Some(left) = attributes.guest_values().first() {
             return Err(ObjectError::GuestValueLeft { level: left.level, path: left.path.join(".") });
         }
+        let [hidden_inherited, hidden_normal] = attributes.hidden_names();
         let mut normal = self.normal_of_run().into_owned();
         normal.take(policy_key(start), access, attributes.take_normal());
-        let mut record = PolicyRecord::new(start, &attributes);
+        let mut record = PolicyRecord { hidden_inherited, hidden_normal, ..PolicyRecord::new(start, &attributes) };
         record.normal_bytes = self.check_size(&record, normal.own(policy_key(start)))?;
-        let automatic = self.changed_automatic(start, &attributes.whole_automatic());
+        let automatic = self.changed_automatic(start, &attributes);
         self.run.inherited = attributes.left_behind();
         self.run.json_attributes_are_in = true;
         let mut history = attributes.into_history();
@@ -402,16 +388,22 @@ impl NodeObject {
     /// Returns the facts to save, if they differ from the saved ones. They leave out the keys that describe one policy, and
     /// have the recipes and roles of all policies. Until the last policy of the run has succeeded, these lists also keep the
     /// items of the previous run. So a run without news saves the node once, and not after each policy.
-    fn changed_automatic(&mut self, start: &PolicyStart, automatic: &Map<String, Value>) -> Option<Map<String, Value>> {
+    fn changed_automatic(&mut self, start: &PolicyStart, attributes: &Attributes) -> Option<Map<String, Value>> {
         let is_policy = start.name.is_some();
-        let lists = if is_policy { self.added_up_lists(start, automatic) } else { Map::new() };
+        let all_facts = attributes.all_facts();
+        let known = self.run.saved_facts.replace(Arc::clone(&all_facts));
+        let (Value::Object(facts), Value::Object(own)) = (&*all_facts, attributes.own_automatic()) else { return None };
+        let lists = if is_policy { self.added_up_lists(start, own) } else { Map::new() };
         let is_saved = |key: &str| !(is_policy && OWN_POLICY_KEYS.contains(&key));
-        let saved = automatic.iter().filter(|(key, _)| is_saved(key));
-        let saved = saved.map(|(key, value)| (key, lists.get(key).unwrap_or(value)));
-        if are_equal(self.automatic.iter(), saved.clone()) {
-            return None;
-        }
-        Some(saved.map(|(key, value)| (key.clone(), value.clone())).collect())
+        let own = own.iter().filter(|(key, _)| is_saved(key));
+        let own = own.map(|(key, value)| (key, lists.get(key).unwrap_or(value)));
+        let is_same = if known.is_some_and(|known| Arc::ptr_eq(&known, &all_facts)) {
+            are_equal(self.automatic.iter().skip(facts.len()), own.clone())
+        } else {
+            are_equal(self.automatic.iter(), facts.iter().chain(own.clone()))
+        };
+        let members = facts.iter().chain(own).map(|(key, value)| (key.clone(), value.clone()));
+        (!is_same).then(|| members.collect())
     }
 
     /// Adds a policy's recipes and roles to those of the policies before it. Returns these lists as they are saved.
@@ -438,30 +430,6 @@ impl NodeObject {
         let first = groups.next()??;
         groups.all(|group| group == Some(first)).then_some(first)
     }
-}
-
-/// Tells whether two lists of members are equal and in the same order, also in objects inside them. Looking up each member
-/// would take several times as long, and each run collects facts in the same order.
-fn are_equal<'all>(
-    mut one: impl Iterator<Item = (&'all String, &'all Value)>,
-    mut other: impl Iterator<Item = (&'all String, &'all Value)>,
-) -> bool {
-    let is_equal = |one: &Value, other: &Value| match (one, other) {
-        (Value::Object(one), Value::Object(other)) => are_equal_objects(one, other),
-        (one, other) => one == other,
-    };
-    loop {
-        match (one.next(), other.next()) {
-            (None, None) => return true,
-            (Some((key, value)), Some((other_key, other))) if key == other_key && is_equal(value, other) => {}
-            _ => return false,
-        }
-    }
-}
-
-/// Tells whether two objects have equal members in the same order.
-fn are_equal_objects(one: &Map<String, Value>, other: &Map<String, Value>) -> bool {
-    one.len() == other.len() && are_equal(one.iter(), other.iter())
 }
 
 /// Returns the name under which a policy's own part is stored. A run list without a policy has the empty name.

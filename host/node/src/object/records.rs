@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::PolicyStart;
+use super::hidden_names::HiddenNames;
 use crate::attributes::Attributes;
 use crate::run_list::RunList;
 
@@ -25,6 +26,10 @@ pub struct PolicyRecord {
     pub r#override: Map<String, Value>,
     /// Bytes that the policy's own part of `normal` takes in the saved node.
     pub normal_bytes: u64,
+    /// The attributes of earlier policies that it could not read.
+    pub hidden_inherited: HiddenNames,
+    /// The `normal` attributes of others that it could not read.
+    pub hidden_normal: HiddenNames,
 }
 
 impl PolicyRecord {
@@ -42,6 +47,8 @@ impl PolicyRecord {
             default: object(attributes.combined_default::<&str>(&[])),
             r#override: object(attributes.combined_override::<&str>(&[])),
             normal_bytes: 0,
+            hidden_inherited: HiddenNames::default(),
+            hidden_normal: HiddenNames::default(),
         }
     }
 }

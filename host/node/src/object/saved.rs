@@ -7,6 +7,7 @@
 use serde_json::{Map, Value, json};
 
 use super::DEFAULT_ENVIRONMENT;
+use super::hidden_names::HiddenNames;
 use super::histories::Histories;
 use super::normal::Normal;
 use super::records::PolicyRecord;
@@ -62,8 +63,13 @@ impl NodeObject {
                     "default": filters.default.apply(&record.default)?,
                     "override": filters.r#override.apply(&record.r#override)?,
                 });
-                if let Some(part) = part.as_object_mut().filter(|_| record.normal_bytes > 0) {
-                    part.insert("normal_bytes".to_owned(), json!(record.normal_bytes));
+                let more = [
+                    ("normal_bytes", Some(json!(record.normal_bytes)).filter(|_| record.normal_bytes > 0)),
+                    ("hidden_inherited", record.hidden_inherited.to_saved().cloned()),
+                    ("hidden_normal", record.hidden_normal.to_saved().cloned()),
+                ];
+                if let Some(part) = part.as_object_mut() {
+                    part.extend(more.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
                 }
                 Ok((name.clone(), part))
             });
@@ -220,6 +226,8 @@ impl<'json> Section<'json> {
             default: self.attributes("default")?,
             r#override: self.attributes("override")?,
             normal_bytes: self.get("normal_bytes").and_then(Value::as_u64).unwrap_or(0),
+            hidden_inherited: HiddenNames::from_saved(self.get("hidden_inherited")),
+            hidden_normal: HiddenNames::from_saved(self.get("hidden_normal")),
         })
     }
 

@@ -109,14 +109,15 @@ impl PolicyStart {
         Origin { file: line.map(|_| POLICY_FILE.to_owned()), line, ..Origin::policy(said_by) }
     }
 
-    /// The `automatic` level: the facts, and what the policy may know about itself.
+    /// Returns the part of the `automatic` level that describes the node and the policy. `given` are members with such keys
+    /// among the facts.
     pub(super) fn automatic(
         &self,
-        facts: &Map<String, Value>,
+        given: &Map<String, Value>,
         node_name: &str,
         chef_environment: &str,
     ) -> Map<String, Value> {
-        let mut automatic = facts.clone();
+        let mut automatic = given.clone();
         let mut set = |key: &str, value: Value| {
             automatic.insert(key.to_owned(), value);
         };

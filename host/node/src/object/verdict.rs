@@ -18,6 +18,8 @@ pub enum Verdict {
     Lost,
     /// The write removed the attribute.
     Removed,
+    /// Another policy wrote it, and this one may not read it.
+    Hidden,
 }
 
 impl Verdict {
@@ -28,6 +30,7 @@ impl Verdict {
             Self::Merged => "merged",
             Self::Lost => "lost",
             Self::Removed => "removed",
+            Self::Hidden => "hidden",
         }
     }
 }
@@ -54,8 +57,13 @@ impl NodeExplanation {
         let earlier = earlier.iter().enumerate().flat_map(|(at, part)| {
             part.writes.iter().map(move |record| ((inherited(record), at, record.level, record.sequence), record))
         });
+        let is_hidden = |level: Level, record: &WriteRecord| match level {
+            Level::Inherited => part.hidden_inherited.contains(&record.path),
+            _ => part.hidden_normal.contains(&record.path),
+        };
+        let (hidden, earlier): (Vec<_>, Vec<_>) = earlier.partition(|((level, ..), record)| is_hidden(*level, record));
         let own = part.writes.iter().map(|record| ((record.level, policy, record.level, record.sequence), record));
-        let mut all: Vec<_> = earlier.chain(own).collect();
+        let mut all: Vec<_> = earlier.into_iter().chain(own).collect();
         all.sort_by_key(|(rank, _)| std::cmp::Reverse(*rank));
         let mut by_path: BTreeMap<&[String], Vec<(Level, &WriteRecord)>> = BTreeMap::new();
         for ((level, ..), record) in &all {
@@ -67,7 +75,11 @@ impl NodeExplanation {
             let verdict = self.verdict(part, path.len(), level, record, rivals);
             JudgedWrite { record, level, verdict }
         };
-        all.iter().copied().map(judge).collect()
+        let hidden = hidden.into_iter().map(|((level, ..), record)| {
+            let record: &WriteRecord = record;
+            JudgedWrite { record, level, verdict: Verdict::Hidden }
+        });
+        all.iter().copied().map(judge).chain(hidden).collect()
     }
 
     fn verdict(

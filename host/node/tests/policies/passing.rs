@@ -191,7 +191,7 @@ fn a_policy_knows_itself_and_cannot_change_what_the_host_says() {
         normal: ALL_OF_NORMAL,
         facts: &|all| part(json!({"platform": all["platform"]})),
     };
-    let mut attributes = node.begin_policy_seeing(&start, &facts(), &sight).unwrap();
+    let mut attributes = node.begin_policy_seeing(&start, &mut facts().into(), &sight).unwrap();
     for (name, value) in [
         ("cookbooks", json!({"pg": {"version": "1.2.0"}})),
         ("policy_name", json!("database")),

@@ -49,7 +49,11 @@ pub(crate) fn begin(
     start: &PolicyStart,
     facts: &Map<String, Value>,
 ) -> Result<Attributes, ObjectError> {
-    node.begin_policy_seeing(start, facts, &ReadFilter { inherited: &whole, normal: ALL_OF_NORMAL, facts: &whole })
+    node.begin_policy_seeing(
+        start,
+        &mut facts.clone().into(),
+        &ReadFilter { inherited: &whole, normal: ALL_OF_NORMAL, facts: &whole },
+    )
 }
 
 /// What every policy of these tests does: one write per kind of level, all to names of its own and to shared ones.

@@ -219,7 +219,8 @@ impl<'a> Reading<'a> {
     fn hidden_value(&self, kind: ReadKind, found: Option<&Value>) -> Option<&Value> {
         let (node, path) = (self.run.attributes(), self.path);
         match (kind, self.view) {
-            _ if self.is_own(kind) => None,
+            (ReadKind::Fact | ReadKind::Given, _) if self.is_own(kind) => None,
+            _ if self.path.first().is_some_and(|first| first == TAGS) => None,
             (ReadKind::Fact, wit::View::Merged | wit::View::Automatic) => node.withheld_fact(path),
             (ReadKind::Given, wit::View::Normal) => node.withheld_given(path),
             (ReadKind::Given, wit::View::Merged) => {
@@ -232,7 +233,8 @@ impl<'a> Reading<'a> {
             (ReadKind::Attribute, wit::View::Normal) => node.withheld_normal(path),
             (ReadKind::Attribute, wit::View::Merged) => {
                 let below = || node.withheld_inherited(path).filter(|_| !self.overrides(Level::Inherited, found));
-                node.withheld_normal(path).or_else(below)
+                let above = node.withheld_normal(path).filter(|_| !self.overrides(Level::Normal, found));
+                above.or_else(below)
             }
             _ => None,
         }
@@ -259,7 +261,12 @@ impl<'a> Reading<'a> {
             if self.is_of_language() {
                 continue;
             }
-            let hiding = self.hiding(kind, found);
+            let hiding = match self.hiding(kind, found) {
+                // Policies with the same cookbook leave attributes below the same name. A policy that reads its own part of
+                // them misses nothing.
+                Hiding::Part if self.is_own(kind) => Hiding::Nothing,
+                hiding => hiding,
+            };
             if hiding != Hiding::Nothing || self.shows(kind) {
                 self.note_read(kind);
             }

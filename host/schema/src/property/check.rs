@@ -38,6 +38,11 @@ impl Property {
         self.coerce_and_check(self.raw_default(name))
     }
 
+    /// Tells whether an unset property has no value at all, so that nothing needs to be coerced or checked.
+    pub(crate) fn has_no_default(&self) -> bool {
+        matches!(self.default, Default::Unset) && self.coerce.is_none()
+    }
+
     fn raw_default(&self, name: &str) -> Value {
         match self.default {
             Default::Fixed(literal) => literal.to_value(),

@@ -129,7 +129,7 @@ fn written(value: &WrittenValue) -> String {
 
 /// Returns the explanation as JSON for programs: `{attribute, value, automatic, normal, layers_changed, policies: [{policy,
 /// seen, changed, default, override, writes}]}`. `writes` are those that the policy saw, the strongest first; `verdict` is
-/// `won`, `merged`, `lost` or `removed`. `changed`: an operator changed `normal` attributes since the policy saw the
+/// `won`, `merged`, `lost`, `removed` or `hidden`. `changed`: an operator changed `normal` attributes since the policy saw the
 /// attribute. The next run will see a different value, which is in `value`.
 pub(super) fn json(attribute: &[String], explanation: &NodeExplanation, layers_changed: &[String]) -> Value {
     let parts = explanation.policies.iter().enumerate();
