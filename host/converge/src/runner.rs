@@ -8,6 +8,7 @@ mod composite;
 mod contexts;
 mod conversation;
 mod guards;
+mod notifying;
 mod parts;
 mod performing;
 mod sensitive;
@@ -17,8 +18,8 @@ pub use survey::UNSEEN;
 
 use crate::claims::Claims;
 use contract::{
-    ClosureValue, Due, Ended, ErrorKind, Event, Failure, Guest, GuestEvent, GuestLost, Limit, LogLevel, LostRecipe,
-    MAX_DEPTH, Memory, Outcome, Phase, Providers, ROOT, Request, ResourceId, ResourceRef, Run, Stop,
+    ClosureValue, Due, Ended, ErrorKind, Event, Failure, Guest, GuestEvent, GuestLost, LogLevel, LostRecipe, MAX_DEPTH,
+    Memory, Outcome, Phase, Providers, ROOT, Request, ResourceId, ResourceRef, Run, Stop,
 };
 use serde_json::Value;
 
@@ -178,21 +179,6 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
         }
         // They are already recorded as due.
         self.run.take_newly_due();
-        Ok(())
-    }
-
-    /// Records notifications that have become due since the last call.
-    ///
-    /// # Errors
-    /// The policy has too many due notifications.
-    pub(crate) fn remember(&mut self) -> Outcome {
-        for (receiver, action) in self.run.take_newly_due() {
-            // If the limit is exceeded, the policy ends at the next check of its account. The due notifications are recorded
-            // anyway.
-            let _spent = self.run.account().spend(Limit::Disk, (receiver.len() + action.len()) as u64);
-            let kept = self.memory.due(self.run.policy(), &receiver, &action);
-            kept.map_err(|why| self.lost(why))?;
-        }
         Ok(())
     }
 

@@ -78,3 +78,15 @@ fn what_fails_behind_a_guard_is_no_failure_and_is_told() {
     assert_eq!(run.records()[0].uncertain, [format!("{UNSEEN}boom A")]);
     assert!(run.take_kept().unwrap().to_string().ends_with("boom B"));
 }
+
+#[test]
+fn what_an_action_that_was_not_seen_would_notify_is_asked_for() {
+    let told = json!([["go", "R", "immediately"], ["go", "D", "delayed"]]);
+    let (mut run, rows) = survey(&json!([
+        leaf("A", json!({"would_fail": "RuntimeError", "notifies": told})),
+        leaf("R", json!({"action": ["nothing"]})),
+        leaf("D", json!({"action": ["nothing"]})),
+    ]));
+    assert_eq!(rows, ["A run failed", "R go updated", "R nothing skipped", "D nothing skipped", "D go updated"]);
+    assert!(run.take_kept().unwrap().to_string().ends_with("boom A"));
+}

@@ -165,6 +165,43 @@ fn a_denied_notification_runs_once_it_is_granted() {
     drop(bench.converge(&machine, &[]).expect_code(0).unwrap());
 }
 
+/// The same for an immediate notification, and for those after it: their sender will be up to date.
+#[test]
+fn a_denied_immediate_notification_and_those_after_it_run_once_it_is_granted() {
+    let recipe = "file '/srv/a' do\n  content 'x'\n  notifies :run, 'execute[e]', :immediately\n  \
+                  notifies :create, 'file[/srv/b]', :immediately\n  notifies :create, 'file[/srv/c]'\nend\n\
+                  execute('e') { command 'touch /srv/ran'; action :nothing }\n\
+                  file('/srv/b') { action :nothing }\nfile('/srv/c') { action :nothing }\n";
+    let (bench, root) = (Bench::new(recipe), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    let paths = "[policy.solo]\npaths = [\"/srv/a\", \"/srv/b\", \"/srv/c\"]\n";
+    fs::write(bench.grants(), paths).unwrap();
+    let denied = bench.converge(&machine, &[]).expect_code(1).unwrap();
+    assert!(root.exists("srv/a") && !root.exists("srv/ran") && !root.exists("srv/b"), "{}", denied.text());
+    drop(bench.tool(&["grants", "allow", "--last", "--yes", "--dangerous"]).expect_code(0).unwrap());
+    let next = bench.converge(&machine, &[]).expect_code(0).unwrap();
+    assert!(["ran", "b", "c"].iter().all(|file| root.exists(format!("srv/{file}"))), "{}", next.text());
+    assert_eq!(next.stdout.matches("touch /srv/ran").count(), 1, "{}", next.text());
+    let last = bench.converge(&machine, &[]).expect_code(0).unwrap();
+    assert!(last.stdout.contains("0 of 4 resources updated"), "{}", last.text());
+}
+
+/// The part of a recipe that a dry run did not see may declare the receiver of a notification.
+#[test]
+fn a_receiver_behind_a_denied_read_is_not_called_missing() {
+    let recipe = "file '/srv/a' do\n  notifies :run, 'execute[e]'\n  notifies :run, 'execute[e]', :immediately\n  \
+                  notifies :run, 'execute[e]', :before\nend\n\
+                  file('/srv/b') { content node['ipaddress'] }\nexecute('e') { command 'true'; action :nothing }\n";
+    let (bench, root) = (Bench::new(recipe), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    fs::write(bench.grants(), "[policy.solo]\npaths = [\"/srv/a\"]\n").unwrap();
+    let run = bench.converge(&machine, &["--why-run", "--format", "json"]).expect_code(1).unwrap();
+    let report = json(&run);
+    assert!(!run.text().contains("cannot be found"), "{}", run.text());
+    assert_eq!(report["denials"].as_array().unwrap().len(), 1, "{:#}", report["denials"]);
+    assert!(report["denials"].to_string().contains("ipaddress"), "{:#}", report["denials"]);
+}
+
 #[test]
 fn refused_random_numbers_are_a_denial_like_any_other() {
     let (bench, root) = (Bench::new("log rand(6).to_s\n"), Root::new().unwrap());

@@ -84,7 +84,8 @@ impl Run {
     /// unresolved unless `always` is true.
     ///
     /// # Errors
-    /// A receiver is not declared, or a key names several resources.
+    /// A receiver is not declared, or a key names several resources. A dry run that did not see all of a recipe expects the
+    /// receiver there.
     pub fn resolve(&mut self, id: ResourceId, always: bool) -> Outcome {
         let Some(own) = self.resources.get(id as usize) else { return Ok(()) };
         let context_id = own.declaration.context;
@@ -105,6 +106,7 @@ impl Run {
                         return Err(too_many(&own.key, &self.place(&own.declaration.origin), target));
                     }
                     None if context.unified && !always && timing != Timing::Before => {}
+                    None if self.misses_declarations() => {}
                     None => {
                         let origin = &own.declaration.origin;
                         return Err(self.no_receiver(context_id, &own.key, origin, target, &note.action));

@@ -14,6 +14,11 @@ pub struct EndedRecipe {
 }
 
 impl Run {
+    /// Tells whether this is a dry run in which a recipe ended early, so that resources may be missing.
+    pub fn misses_declarations(&self) -> bool {
+        self.why_run && !self.ended_recipes.is_empty()
+    }
+
     /// Records that a recipe ended early in a dry run.
     ///
     /// # Errors

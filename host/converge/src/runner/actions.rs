@@ -1,11 +1,10 @@
-//! Runs one action, with its notifications, guards, attempts and record.
+//! Runs one action, with its guards, attempts and record.
 
 use super::Runner;
-use contract::Due;
 use contract::{
     ActionRecord, ContextId, ErrorKind, Event, Failure, FailureMode, Guest, Limit, LogLevel, MAX_ACTIONS,
     MAX_NOTIFIED_AT_ONCE, MAX_RECORDS, NOTHING_CONDITIONAL, Notified, Outcome, Property, Providers, ROOT, ResourceId,
-    ResourceRef, Status, StopReason, Timing,
+    Status, StopReason, Timing,
 };
 use errors::chef;
 use std::pin::Pin;
@@ -69,78 +68,6 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             return Err(self.lost(why));
         }
         self.deeper(resource)
-    }
-
-    async fn notify_around(
-        &mut self,
-        context: ContextId,
-        resource: ResourceId,
-        action: String,
-        notified: Option<Notified>,
-    ) -> Outcome {
-        let key = self.run.known(resource)?.key.clone();
-        if self.run.open(context)?.sent(&key, Timing::Before, 0).is_some() {
-            self.notify_before(context, resource, &key, &action).await?;
-        }
-        self.act(resource, &action, notified).await?;
-        let this = self.run.known(resource)?;
-        let unsure = this.unsure;
-        if !this.updated_by_last_action {
-            return Ok(());
-        }
-        self.run.note_updated(context, &key);
-        let mut at = 0;
-        while let Some(note) = self.run.open(context)?.sent(&key, Timing::Immediate, at) {
-            at += 1;
-            // No resource has this key yet. A unified context runs the notification when it is declared.
-            if let ResourceRef::Resource(target) = note.target {
-                let by = key.to_string();
-                let notified = Notified {
-                    timing: Timing::Immediate,
-                    unsure: unsure.then(|| by.clone()),
-                    by: Some(by),
-                    since: None,
-                };
-                self.run_action(context, target, note.action, Some(notified)).await?;
-            }
-        }
-        let mut at = 0;
-        while let Some(note) = self.run.open(context)?.sent(&key, Timing::Delayed, at) {
-            at += 1;
-            let receiver = match &note.target {
-                ResourceRef::Resource(target) => self.run.known(*target)?.declaration.context,
-                ResourceRef::Key(_) => context,
-            };
-            let due = Due { target: note.target, action: note.action, sender: key.to_string(), unsure, since: None };
-            self.run.queue(receiver, due)?;
-        }
-        self.remember()
-    }
-
-    /// Makes a trial run. If it would change the resource, the `:before` notifications run first.
-    async fn notify_before(&mut self, context: ContextId, resource: ResourceId, key: &str, action: &str) -> Outcome {
-        let survey = self.run.is_survey();
-        let was_dry = self.run.begin_trial();
-        self.trial += u32::from(!was_dry);
-        // In a survey each action runs only once, and the trial run must not use that.
-        let outcome = if survey { Ok(()) } else { self.act(resource, action, None).await };
-        self.trial -= u32::from(!was_dry);
-        self.run.end_trial(was_dry);
-        outcome?;
-        let this = self.run.known(resource)?;
-        let unsure = this.unsure;
-        if survey || this.updated_by_last_action {
-            let mut at = 0;
-            while let Some(note) = self.run.open(context)?.sent(key, Timing::Before, at) {
-                at += 1;
-                let target = self.target(context, key, &note.target, &note.action)?;
-                let unsure = (unsure && self.is_dry()).then(|| key.to_owned());
-                let notified = Notified { timing: Timing::Before, by: Some(key.to_owned()), unsure, since: None };
-                self.run_action(context, target, note.action, Some(notified)).await?;
-            }
-            self.run.known_mut(resource)?.mark(false);
-        }
-        Ok(())
     }
 
     /// Runs one action without notifications: guards, attempts, and `ignore_failure`.

@@ -20,6 +20,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             at += 1;
             let outcome = match self.target(context, &due.sender, &due.target, &due.action) {
                 Ok(target) => self.run_delayed(context, target, due).await,
+                // The receiver may be declared in the rest of a recipe that a dry run did not see.
+                Err(_) if self.run.misses_declarations() => Ok(()),
                 // An undeclared receiver has already failed the context, with the same words.
                 Err(failure) if failures.iter().any(|(_, known)| known.to_string() == failure.to_string()) => Ok(()),
                 Err(failure) => self.kept_if_dry(Err(failure)),
