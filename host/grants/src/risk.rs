@@ -12,7 +12,7 @@ mod together;
 
 pub(crate) use comments::comment;
 pub use comments::risk_comments;
-pub use named::{Links, places};
+pub use named::{FirstLink, Links, places};
 pub use reason::{Reason, RiskClass};
 
 use crate::commands::{ANY, CommandGrant, GrantedLine, WordPattern};

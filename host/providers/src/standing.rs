@@ -265,7 +265,7 @@ pub fn machine_view(root: &std::path::Path) -> MachineView {
     let is_missing = |name: &&str| users.groups().iter().all(|group| group.name != *name);
     found.users.extend(administrators.groups().filter(is_missing).map(str::to_owned));
     found.groups.extend(administrators.groups().map(str::to_owned));
-    found.links = Links::new(move |path| root.locate(path).ok()?.read_link().ok());
+    found.links = Links::new(move |path| root.first_link(path));
     found
 }
 

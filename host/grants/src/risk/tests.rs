@@ -259,7 +259,7 @@ fn attack_a_path_within_an_earlier_command_of_an_account_of_others_has_a_reason(
 
 #[test]
 fn attack_links_lead_to_what_the_policy_may_change() {
-    let links = Links::new(|path| (path == "/opt/tool").then(|| "/srv/a/tool".to_owned()));
+    let links = Links::of_texts(|path| (path == "/opt/tool").then_some("/srv/a/tool"));
     let machine = MachineView { links, ..MachineView::default() };
     let grants =
         Grants::parse("[policy.a]\npaths = [\"/srv/a/**\"]\ncommands = [\"/opt/tool\"]\n[policy.b]\n", "g").unwrap();

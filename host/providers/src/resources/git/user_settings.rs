@@ -137,9 +137,9 @@ fn unknown(path: &str) -> String {
 /// Whether the policy may change a file, or a link or directory on the way to it. A way that is too long counts as changeable.
 fn may_change(path: &str, view: &View<'_>) -> bool {
     let silent = view.grants.silent();
-    let read_link = |place: &str| view.root.locate(place).ok()?.read_link().ok();
     let is_granted = |place: &str| silent.manage_path(place).is_ok();
-    grants::places(path, read_link).is_none_or(|places| places.iter().any(|place| is_granted(place)))
+    grants::places(path, |path| view.root.first_link(path))
+        .is_none_or(|places| places.iter().any(|place| is_granted(place)))
         || is_granted(&view.root.asked_about(path))
 }
 
