@@ -98,6 +98,12 @@ pub enum Property {
     /// Content that need not be text.
     Bytes(Vec<u8>),
     /// A closure that the host calls right before the action.
+    /// The file is the table of file systems, and gets the line of a swap file. The other lines stay as they are when the part
+    /// acts. The right to the command `swapon PATH` covers it.
+    SwapLine {
+        /// The path of the swap file.
+        swap_file: String,
+    },
     Lazy(Callback),
     /// A closure that renders a template. The host calls it after all other lazy properties, and only if the action needs it.
     Rendered(Callback),

@@ -5,6 +5,7 @@
 //! declares itself can be such a part.
 
 use contract::OwnPart;
+use super::mount;
 use grants::{CommandAsked, Denied, GrantedPath, LineAsked, PolicyGrants};
 
 /// Returns the right to a real path for a resource. `written` is the path that wrun has chosen, or that the granted command
@@ -25,6 +26,10 @@ pub(crate) fn manage(
             of_command(&["swapon".to_owned(), written.to_owned()], real, grants)
         }
         // A right to the path is enough as well.
+        // The right to use the file is the right to use it at the next start.
+        Some(OwnPart::SwapLine { swap_file }) if real == mount::TABLE => {
+            of_command(&["swapon".to_owned(), swap_file.clone()], real, grants)
+        }
         Some(OwnPart::OfKernelModule(name)) if !has_path_alone(name, real, grants) => {
             grants.part_of_kernel_module(&grants.kernel_module(name)?, real)
         }
