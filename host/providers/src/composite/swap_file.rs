@@ -48,9 +48,11 @@ impl Composite for SwapFile {
             }
             if found != Found::Absent || machine.is_survey {
                 sentences.push(format!("remove swap file {path}"));
-                let own = is_covered.then(|| OwnPart::OfCommand(words("swapoff", path)));
                 let file = child("file", path, "delete", [("backup", json!(false))]);
-                parts.push(step(Declaration { own, ..file }));
+                parts.push(step(match is_covered {
+                    true => file.chosen(|chosen| OwnPart::OfCommand(words("swapoff", path), chosen)),
+                    false => file,
+                }));
             }
             return Ok(change(sentences, parts));
         }
