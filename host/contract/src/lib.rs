@@ -31,8 +31,8 @@ pub use providers::{
     Known, Memory, Part, PartStatus, Prepared, Providers, Purpose, Shared, SharedLine, Types, ValueChange, Wanted,
 };
 pub use run::{
-    ActionRecord, Amendment, AttributeChange, BUILTIN_PREFIX, CommandEffect, Context, ContextId, Declaration, Due,
-    EndedRecipe, FailureMode, Guard, GuestCommand, GuestId, GuestType, GuestWrite, HOST_AS_GUEST, HiddenRead,
+    ActionRecord, Amendment, AttributeChange, BUILTIN_PREFIX, Chosen, CommandEffect, Context, ContextId, Declaration,
+    Due, EndedRecipe, FailureMode, Guard, GuestCommand, GuestId, GuestType, GuestWrite, HOST_AS_GUEST, HiddenRead,
     MAX_ACTIONS, MAX_DELAYED, MAX_DEPTH, MAX_HIDDEN_READS, MAX_NOTIFIED_AT_ONCE, MAX_OPEN_CONTEXTS, MAX_READ_PATHS,
     MAX_RECORDS, MAX_RESOURCES, Notification, Notified, OwnPart, Parts, Property, ROOT, ReadKind, Reads, Resource,
     ResourceId, ResourceRef, Run, RunResults, RunStart, SensitiveMessage, Tally, Test, Timing, Wish, dotted_path,

@@ -29,8 +29,8 @@ pub use bounds::{
 pub use commands::{CommandEffect, GuestCommand};
 pub use context::{Context, ContextId, Due, ROOT};
 pub use declaration::{
-    Amendment, BUILTIN_PREFIX, Declaration, FailureMode, Guard, GuestId, GuestType, HOST_AS_GUEST, OwnPart, Property,
-    Resource, ResourceId, ResourceRef, Test, Timing, Wish,
+    Amendment, BUILTIN_PREFIX, Chosen, Declaration, FailureMode, Guard, GuestId, GuestType, HOST_AS_GUEST, OwnPart,
+    Property, Resource, ResourceId, ResourceRef, Test, Timing, Wish,
 };
 pub use notifications::Notification;
 pub use reads::{HiddenRead, MAX_HIDDEN_READS, MAX_READ_PATHS, ReadKind, Reads, dotted_path, grant_entries};

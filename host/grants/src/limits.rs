@@ -107,7 +107,7 @@ impl Limit {
                 unit: LimitUnit::Mebibytes,
                 default: LimitDefault::Setting("guest_memory_mib", 256),
                 words: "memory",
-                meaning: "memory of the policy's own code. A policy with cookbooks in both languages has it once, not for each \
+                meaning: "memory of the policy's own code, with 8 bytes for each element of its tables of functions. A policy with cookbooks in both languages has it once, not for each \
                           language",
             },
             Self::GuestTime => &LimitSetting {

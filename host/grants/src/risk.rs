@@ -7,12 +7,13 @@ mod harmless;
 mod named;
 mod own_files;
 mod reason;
+mod run_by_root;
 mod runners;
 mod together;
 
 pub(crate) use comments::comment;
 pub use comments::risk_comments;
-pub use named::{Links, places};
+pub use named::{FirstLink, Links, places};
 pub use reason::{Reason, RiskClass};
 
 use crate::commands::{ANY, CommandGrant, GrantedLine, WordPattern};
@@ -27,8 +28,9 @@ use crate::signs::only_text;
 use harmless::{acts_on_guarded_service, asks_without_reading, is_harmless};
 use named::NamedPaths;
 use own_files::{Files, Owner, Policy, account_of, read_from_policy};
+use run_by_root::RunByRoot;
 use runners::{changes_accounts, runs_others, starts_containers};
-use std::cell::LazyCell;
+use std::cell::{LazyCell, OnceCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use together::{configures, is_configuration, runs_as_root, starts_as_root};
@@ -43,6 +45,9 @@ pub struct MachineView {
     pub groups: BTreeSet<String>,
     /// Paths of files and programs that decide which accounts these are, wherever they lie.
     pub places: BTreeSet<String>,
+    /// The paths that root runs by itself, such as those of cron's jobs, each with the file that names it. A path that ends in a
+    /// slash stands for all that is below it.
+    pub run_by_root: BTreeMap<String, String>,
     /// The symbolic links on the machine.
     pub links: Links,
 }
@@ -90,6 +95,8 @@ pub(crate) struct Assessed<'g> {
     configuring: BTreeSet<String>,
     /// By policy, the files of commands that ran as an account of somebody else before the entries to assess.
     lent: BTreeMap<String, Files>,
+    /// The places that root runs by itself. Few entries need them.
+    run_by_root: OnceCell<RunByRoot<'g>>,
 }
 
 impl<'g> Assessed<'g> {
@@ -97,7 +104,7 @@ impl<'g> Assessed<'g> {
     pub(crate) fn of(policies: &'g [Arc<PolicyGrants>], machine: &'g MachineView) -> Self {
         let policy = |grants: &'g Arc<PolicyGrants>| (grants.policy(), Policy::of(grants, machine));
         let policies = policies.iter().map(policy).collect();
-        Self { policies, machine, configuring: BTreeSet::new(), lent: BTreeMap::new() }
+        Self { policies, machine, configuring: BTreeSet::new(), lent: BTreeMap::new(), run_by_root: OnceCell::new() }
     }
 
     /// Takes the grants without the entries to assess.
@@ -148,8 +155,15 @@ impl<'g> Assessed<'g> {
         };
         let Some(rule) = rule_of(capability, &addition.value) else { return Some(UNREAD.into()) };
         let is_wide = || !rule.pattern.is_exact() && !is_folder(&rule);
-        let reason = self.risk_of_rule(own, capability, &rule, addition).or_else(|| is_wide().then_some(MANY));
-        reason.map(Reason::from)
+        let reason = self.risk_of_rule(own, capability, &rule, addition).map(Reason::from);
+        reason.or_else(|| is_wide().then(|| MANY.into())).or_else(|| self.risk_of_running(capability, &rule))
+    }
+
+    /// Returns the reason why a path is risky: root runs it by itself.
+    fn risk_of_running(&self, capability: Capability, rule: &Rule) -> Option<Reason> {
+        let (Capability::Paths, Pattern::Path(path)) = (capability, &rule.pattern) else { return None };
+        let by = self.run_by_root.get_or_init(|| RunByRoot::of(self.machine)).named_by(path)?;
+        Some(format!("is run or read as root, as `{}` of this machine says", reason::shown(by)).into())
     }
 
     /// Returns the reason why a rule is risky, apart from its wildcards.

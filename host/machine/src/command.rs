@@ -35,6 +35,7 @@ pub use confine::{give_up_all_rights, launch_confined};
 pub(crate) use exported::Exported;
 pub use failure::{CommandFailure, require_success};
 pub use fence::Fence;
+pub(crate) use start::command as prepared;
 pub use start::home;
 pub use wait::MAX_OUTPUT;
 

@@ -28,6 +28,7 @@ mod nameless;
 mod open;
 mod pinned;
 mod place;
+mod remote;
 mod replace;
 mod site;
 mod staging;
@@ -57,7 +58,8 @@ pub use user_entry::UserEntryChange;
 use boot_mounts::BootMounts;
 use cap_std::fs::Dir;
 use contract::{Account, FileCall, OpenFile};
-use grants::{GrantedPath, GrantedTree};
+use grants::{FirstLink, GrantedPath, GrantedTree};
+use remote::{RemoteMounts, require_answers};
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
@@ -104,6 +106,8 @@ pub struct Root {
     /// The most recently resolved paths.
     asked: asked::Asked,
     boot_mounts: Arc<BootMounts>,
+    /// The mounts below it whose servers may be silent.
+    remote: Arc<RemoteMounts>,
 }
 
 /// The place that a path leads to: an open parent directory, a bare name, and the path without links. Nothing need exist
@@ -164,7 +168,8 @@ impl Root {
         let handle = Dir::from(handle);
         let boot_mounts = handle.try_clone().map_err(|error| failed(fault::errno(&error)))?;
         let boot_mounts = Arc::new(BootMounts::new(boot_mounts));
-        Ok(Self { handle, path: path.to_owned(), own: false, account: account.clone(), asked, boot_mounts })
+        let remote = Arc::new(RemoteMounts::below(&handle));
+        Ok(Self { handle, path: path.to_owned(), own: false, account: account.clone(), asked, boot_mounts, remote })
     }
 
     /// Opens one of wrun's own directories, which need no grants. Creates it, for this user only, if it is missing.
@@ -202,11 +207,11 @@ impl Root {
     fn find(&self, path: &str) -> Result<Place, Fault> {
         check(path)?;
         if let Some((parent, name)) = plain(path) {
+            let failed = |errno| Fault::new(errno, FileCall::Open, path).reached(path.to_owned());
+            self.require_answers(path).map_err(failed)?;
             match self.open_plain(parent, PLAIN_DIRECTORY) {
                 Ok(handle) => return Ok(self.place(handle.into(), name.to_owned(), path.to_owned())),
-                Err(errno) if is_final(errno) => {
-                    return Err(Fault::new(errno, FileCall::Open, path).reached(path.to_owned()));
-                }
+                Err(errno) if is_final(errno) => return Err(failed(errno)),
                 Err(_) => {}
             }
         }
@@ -276,6 +281,11 @@ impl Root {
         real
     }
 
+    /// Returns the first symbolic link on the way of an absolute path without `.` and `..`, or `None` if there is no link.
+    pub fn first_link(&self, path: &str) -> Option<FirstLink> {
+        check(path).ok().and_then(|()| walk::first_link(self, path))
+    }
+
     /// Returns the written form of the last path that resolved to this one, or to one above or below it.
     pub fn as_written(&self, resolved: &str) -> PathSource {
         self.asked.find(resolved)
@@ -327,16 +337,18 @@ impl Root {
 
     /// Opens a regular file whose path has no link, without walking the path: the common case of thousands of unchanged files.
     /// Returns `None` if the path needs the full check. Opens only what was a regular file just now: opening alone has effects
-    /// on pipes and devices. The look by name is only a hint, since it follows links on the way. The handle is checked.
+    /// on pipes and devices.
     pub fn open_unlinked(&self, path: &str) -> Option<(OwnedFd, Entry)> {
-        plain(path)?;
+        let (parent, name) = plain(path)?;
         if path.len() > MAXIMUM_PATH {
             return None;
         }
+        self.require_answers(path).ok()?;
+        let parent = self.open_plain(parent, PLAIN_DIRECTORY).ok()?;
         let file = |entry: Entry| (entry.kind == Kind::File).then_some(entry);
         let by_name = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
-        file(Entry::of(&rustix::fs::statat(&self.handle, path.trim_start_matches('/'), by_name).ok()?))?;
-        let handle = self.open_plain(path, CONTENT).ok()?;
+        file(Entry::of(&rustix::fs::statat(&parent, name, by_name).ok()?))?;
+        let handle = rustix::fs::openat(&parent, name, CONTENT, Mode::empty()).ok()?;
         let entry = file(Entry::of(&rustix::fs::fstat(&handle).ok()?))?;
         Some((handle, entry))
     }
@@ -404,6 +416,7 @@ impl Root {
             account: self.account.clone(),
             asked: asked::Asked::default(),
             boot_mounts: Arc::clone(&self.boot_mounts),
+            remote: Arc::new(RemoteMounts::below(&handle)),
             handle,
         })
     }
@@ -459,6 +472,7 @@ impl Root {
             return walk::walk(self, real, false);
         }
         let (parent, name) = plain(real).ok_or_else(|| Fault::new(Errno::INVAL, FileCall::Open, real))?;
+        self.require_answers(real).map_err(|errno| Fault::new(errno, FileCall::Open, real))?;
         match self.open_plain(parent, PLAIN_DIRECTORY) {
             Ok(handle) => Ok(self.place(handle.into(), name.to_owned(), real.to_owned())),
             Err(Errno::NOSYS | Errno::PERM | Errno::AGAIN) => {
@@ -484,6 +498,11 @@ impl Root {
     /// Returns the account that pays for operations below the root.
     pub fn account(&self) -> &Account {
         &self.account
+    }
+
+    /// Fails if a file system on the way to a path does not answer.
+    fn require_answers(&self, path: &str) -> Result<(), Errno> {
+        require_answers(&self.remote.now(), path, &self.account)
     }
 
     fn open_plain(&self, path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {

@@ -9,6 +9,7 @@
 mod absent;
 mod folder;
 mod held;
+pub mod mounts;
 mod own;
 mod walk;
 mod write;

@@ -5,6 +5,7 @@
 
 mod administrators;
 mod ranges;
+mod run_by_root;
 
 use crate::plan::View;
 use administrators::Administrators;
@@ -13,7 +14,7 @@ use grants::{Links, MachineView, Standing};
 use machine::root::Root;
 use machine::users::Users;
 use ranges::Ranges;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Default first and last id of ordinary accounts, unless the login tools' configuration sets others.
 const FIRST_ORDINARY: u32 = 1000;
@@ -242,8 +243,9 @@ fn ordinary(root: &Root, key: &str, otherwise: u32) -> u32 {
     value.unwrap_or(otherwise)
 }
 
-/// Returns the accounts of a root that are as powerful as root itself, and its links. The crate `grants` warns operators about
-/// entries with such accounts, and about commands that reach a policy's own files by a link.
+/// Returns the accounts of a root that are as powerful as root itself, the files that root runs by itself, and its links. The
+/// crate `grants` warns operators about entries with such accounts and files, and about commands that reach a policy's own files
+/// by a link.
 pub fn machine_view(root: &std::path::Path) -> MachineView {
     let Ok(root) = Root::open(root, &contract::Account::unmetered("wrun")) else { return MachineView::default() };
     let mut users = Users::default();
@@ -256,6 +258,7 @@ pub fn machine_view(root: &std::path::Path) -> MachineView {
         users: elevated_users,
         groups: elevated_groups().map(|group| group.name.clone()).collect(),
         places: places_of(&administrators, &root),
+        run_by_root: BTreeMap::new(),
         links: Links::default(),
     };
     // Accounts that are named but do not exist yet have this power once they are created. So does a user whose own group is
@@ -265,7 +268,8 @@ pub fn machine_view(root: &std::path::Path) -> MachineView {
     let is_missing = |name: &&str| users.groups().iter().all(|group| group.name != *name);
     found.users.extend(administrators.groups().filter(is_missing).map(str::to_owned));
     found.groups.extend(administrators.groups().map(str::to_owned));
-    found.links = Links::new(move |path| root.locate(path).ok()?.read_link().ok());
+    found.run_by_root = run_by_root::read(&root, &administrators, &found.users);
+    found.links = Links::new(move |path| root.first_link(path));
     found
 }
 

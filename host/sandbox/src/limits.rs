@@ -112,6 +112,8 @@ pub(crate) const NATIVE_BYTES: u64 = 128 << 20;
 /// The maximum number of tables. The next constant limits the elements of one table.
 pub(crate) const TABLES: usize = 64;
 pub(crate) const TABLE_ELEMENTS: usize = 100_000;
+/// The bytes of a table's element: a pointer. They count as memory of the guest.
+const TABLE_ELEMENT: usize = 8;
 /// The maximum number of core instances of one component: the code, its adapters and shims. The next constant limits its
 /// memories.
 const INSTANCES: usize = 64;
@@ -122,7 +124,7 @@ const HANDLES: usize = 16;
 /// The limits of memory and processor time of one policy's guest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of linear memory. All instances of a policy share them.
+    /// Bytes of linear memory and of tables. All instances of a policy share them.
     pub memory: usize,
     /// Bytes that a language's runtime takes for itself. They do not count against `memory`.
     pub reserved: usize,
@@ -182,15 +184,15 @@ impl Limits {
     }
 }
 
-/// Limits the growth of memories and tables. The engine's own limiter decides about everything but the memory. For the
-/// memory, the error must name the setting that would raise the limit.
+/// Limits the growth of memories and tables. The engine's own limiter decides about their numbers and the sizes of tables. For
+/// the bytes of both, the error must name the setting that would raise the limit.
 pub(crate) struct Bounds {
-    /// The maximum number of bytes of all memories of the policy's stores together, without the reserved bytes.
+    /// The maximum number of bytes of all memories and tables of the policy's stores together, without the reserved bytes.
     memory: usize,
-    /// The bytes that the store's memories may have without counting against `memory`.
+    /// The bytes that the store's memories and tables may have without counting against `memory`.
     reserved: usize,
     memory_from: LimitSource,
-    /// The bytes that the store's memories have now.
+    /// The bytes that the store's memories and tables have now.
     used: usize,
     /// The bytes of the last allowed growth.
     growing: usize,
@@ -199,6 +201,30 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
+    /// Takes the bytes of a growth.
+    ///
+    /// # Errors
+    /// The policy's limit would be exceeded.
+    fn take(&mut self, growing: usize) -> wasmtime::Result<bool> {
+        let used = self.used.saturating_add(growing);
+        if !self.account.guest_takes(self.limited(used) - self.limited(self.used), self.memory as u64) {
+            return Err(ProtocolViolation::OutOfMemory(self.memory_from).into());
+        }
+        self.growing = growing;
+        self.used = used;
+        self.account.guest_memory_grew(growing as u64);
+        Ok(true)
+    }
+
+    /// Returns the bytes of the last growth, which failed.
+    fn give_back(&mut self) {
+        let growing = std::mem::take(&mut self.growing);
+        let used = self.used.saturating_sub(growing);
+        self.account.guest_gives_back(self.limited(self.used) - self.limited(used));
+        self.used = used;
+        self.account.guest_memory_did_not_grow(growing as u64);
+    }
+
     /// Returns the part of the store's bytes that counts against the policy's limit.
     fn limited(&self, used: usize) -> u64 {
         used.saturating_sub(self.reserved) as u64
@@ -214,34 +240,27 @@ impl Drop for Bounds {
 impl ResourceLimiter for Bounds {
     fn memory_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
         self.growing = 0;
-        let growing = desired.saturating_sub(current);
         if !self.others.memory_growing(current, desired, maximum)? {
             return Ok(false);
         }
-        let used = self.used.saturating_add(growing);
-        if !self.account.guest_takes(self.limited(used) - self.limited(self.used), self.memory as u64) {
-            return Err(ProtocolViolation::OutOfMemory(self.memory_from).into());
-        }
-        self.growing = growing;
-        self.used = used;
-        self.account.guest_memory_grew(growing as u64);
-        Ok(true)
+        self.take(desired.saturating_sub(current))
     }
 
     fn memory_grow_failed(&mut self, error: wasmtime::Error) -> wasmtime::Result<()> {
-        let growing = std::mem::take(&mut self.growing);
-        let used = self.used.saturating_sub(growing);
-        self.account.guest_gives_back(self.limited(self.used) - self.limited(used));
-        self.used = used;
-        self.account.guest_memory_did_not_grow(growing as u64);
+        self.give_back();
         self.others.memory_grow_failed(error)
     }
 
     fn table_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
-        self.others.table_growing(current, desired, maximum)
+        self.growing = 0;
+        if !self.others.table_growing(current, desired, maximum)? {
+            return Ok(false);
+        }
+        self.take(desired.saturating_sub(current).saturating_mul(TABLE_ELEMENT))
     }
 
     fn table_grow_failed(&mut self, error: wasmtime::Error) -> wasmtime::Result<()> {
+        self.give_back();
         self.others.table_grow_failed(error)
     }
 
@@ -255,5 +274,23 @@ impl ResourceLimiter for Bounds {
 
     fn memories(&self) -> usize {
         self.others.memories()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attack_tables_count_as_memory() {
+        let limits = Limits { memory: 1 << 20, ..Limits::default() };
+        let account = Account::unmetered("test");
+        let mut bounds = limits.store(account.clone());
+        assert!(bounds.table_growing(0, 100_000, None).unwrap());
+        assert!(bounds.memory_growing(0, 256 << 10, None).is_err(), "800,000 bytes are taken");
+        assert!(bounds.memory_growing(0, 128 << 10, None).unwrap());
+        assert!(bounds.table_growing(0, 100_000, None).is_err());
+        drop(bounds);
+        assert!(limits.store(account).memory_growing(0, 1 << 20, None).unwrap(), "a store gives back what it took");
     }
 }

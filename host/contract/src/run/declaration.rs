@@ -65,6 +65,21 @@ impl Declaration {
         self.properties.iter().rev().find(|(other, _)| other == name).map(|(_, property)| property)
     }
 
+    /// Makes it a part of a composite type of the host, which has chosen its name and its properties.
+    #[must_use]
+    pub fn chosen(self, own: impl FnOnce(Chosen) -> OwnPart) -> Self {
+        Self { own: Some(own(Chosen::of(&self))), ..self }
+    }
+
+    /// Returns what it does as a part of a composite type, if it still is what that type has chosen.
+    pub fn own_part(&self) -> Option<&OwnPart> {
+        self.own.as_ref().filter(|own| match own {
+            OwnPart::OfCommand(_, chosen) | OwnPart::OfKernelModule(_, chosen) => *chosen == Chosen::of(self),
+            // wrun makes the content of these when they act.
+            OwnPart::SwapSpace { .. } | OwnPart::SwapLine { .. } => true,
+        })
+    }
+
     /// Returns the key by which notifications find the resource, as `type[name]`.
     pub fn key(&self) -> String {
         format!("{}[{}]", self.kind, self.name)
@@ -83,11 +98,37 @@ pub enum OwnPart {
         /// True if the right to the command `swapon PATH` covers the file, because the path is free or leads to a swap file.
         is_covered: bool,
     },
+    /// The file is the table of file systems, and gets the line of a swap file. The other lines stay as they are when the part
+    /// acts. The right to the command `swapon PATH` covers it.
+    SwapLine {
+        /// The path of the swap file.
+        swap_file: String,
+    },
     /// wrun has chosen the path, and the content if there is one. The right to a command covers it: the command does no more
     /// than it would with any other content that wrun could choose.
-    OfCommand(Vec<String>),
+    OfCommand(Vec<String>, Chosen),
     /// The same. The right to the kernel module of this name covers it.
-    OfKernelModule(String),
+    OfKernelModule(String, Chosen),
+}
+
+/// The name and the properties that a composite type has chosen for a part. A right that covers the part covers nothing else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chosen {
+    kind: String,
+    name: String,
+    /// `None` in place of a value that only a guest declares.
+    properties: Vec<(String, Option<Value>)>,
+}
+
+impl Chosen {
+    fn of(declaration: &Declaration) -> Self {
+        let value = |property: &Property| match property {
+            Property::Plain(value) => Some(value.clone()),
+            _ => None,
+        };
+        let properties = declaration.properties.iter().map(|(name, property)| (name.clone(), value(property)));
+        Self { kind: declaration.kind.clone(), name: declaration.name.clone(), properties: properties.collect() }
+    }
 }
 
 /// The value of a property.

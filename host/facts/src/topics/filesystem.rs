@@ -6,6 +6,7 @@
 
 use std::path::Path;
 
+use plain_files::mounts::{unescaped, waits_for_others};
 use serde_json::{Value, json};
 
 use crate::limits;
@@ -32,30 +33,6 @@ const WITHOUT_SIZE: &[&str] = &[
     "none",
 ];
 
-/// Kinds of file systems whose server is on another machine. One that is silent lets whoever asks for the size wait for ever.
-const REMOTE: &[&str] = &[
-    "9p",
-    "acfs",
-    "afs",
-    "auristorfs",
-    "beegfs",
-    "ceph",
-    "cifs",
-    "coda",
-    "davfs",
-    "glusterfs",
-    "gpfs",
-    "lustre",
-    "ncp",
-    "ncpfs",
-    "nfs",
-    "nfs3",
-    "nfs4",
-    "pvfs2",
-    "smb3",
-    "smbfs",
-];
-
 /// One line of the kernel's table of mounts.
 #[derive(Debug, PartialEq)]
 struct Mount {
@@ -67,12 +44,9 @@ struct Mount {
 }
 
 impl Mount {
-    /// Whether a server answers for it, or a program of any user's (`fuse.sshfs`; not `fuseblk`, a disk), that may be silent.
-    /// If that of the root itself is silent, nothing runs.
+    /// Whether a server answers for it that may be silent. If that of the root itself is silent, nothing runs.
     fn waits_for_others(&self) -> bool {
-        let is_remote = REMOTE.contains(&self.kind.as_str()) || self.device.contains(":/");
-        let is_program = self.kind == "fuse" || self.kind.starts_with("fuse.");
-        (is_remote || is_program) && self.point != "/"
+        waits_for_others(&self.kind, &self.device) && self.point != "/"
     }
 
     fn holds(&self, other: &Self) -> bool {
@@ -114,26 +88,6 @@ fn parse(table: &str) -> Vec<Mount> {
         Some(Mount { device: fields.next()?, point: fields.next()?, kind: fields.next()?, options: fields.next()? })
     });
     mounts.collect()
-}
-
-/// Decodes a field of the table, in which blanks and backslashes are written as `\040`.
-fn unescaped(field: &str) -> String {
-    let mut plain = Vec::with_capacity(field.len());
-    let mut bytes = field.as_bytes();
-    while let Some((first, rest)) = bytes.split_first() {
-        let octal = rest.get(..3).and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 8).ok());
-        match octal.filter(|_| *first == b'\\') {
-            Some(byte) => {
-                plain.push(byte);
-                bytes = rest.get(3..).unwrap_or_default();
-            }
-            None => {
-                plain.push(*first);
-                bytes = rest;
-            }
-        }
-    }
-    String::from_utf8_lossy(&plain).into_owned()
 }
 
 /// Returns the mounts that are visible from inside the root, with their mount points as seen from there. The file system of

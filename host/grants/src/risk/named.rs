@@ -29,75 +29,101 @@ const MAX_LINKS: usize = 40;
 /// Maximum number of remembered places. Further ones are looked up each time.
 const MAX_KNOWN: usize = 50_000;
 
-type ReadLink = dyn Fn(&str) -> Option<String> + Send + Sync;
+/// The first symbolic link on the way of a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FirstLink {
+    /// The length of the path up to the end of the link's name.
+    pub end: usize,
+    /// The text of the link.
+    pub target: String,
+}
+
+type FindLink = dyn Fn(&str) -> Option<FirstLink> + Send + Sync;
 
 /// The symbolic links of a machine. Without a machine, no path is a link.
 #[derive(Clone, Default)]
 pub struct Links {
-    read: Option<Arc<ReadLink>>,
-    known: Arc<Mutex<HashMap<String, Option<String>>>>,
+    find: Option<Arc<FindLink>>,
+    known: Arc<Mutex<HashMap<String, Option<FirstLink>>>>,
 }
 
 impl fmt::Debug for Links {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Links").field("of_a_machine", &self.read.is_some()).finish()
+        f.debug_struct("Links").field("of_a_machine", &self.find.is_some()).finish()
     }
 }
 
 impl Links {
-    /// Reads links by a function. It gets an absolute path whose parents are not links, and returns the text of the link there,
-    /// or `None` if the path is not a link.
-    pub fn new(read: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
-        Self { read: Some(Arc::new(read)), known: Arc::default() }
+    /// Finds links by a function. It gets an absolute path without `.` and `..`, and returns the first link on its way, or
+    /// `None` if there is no link.
+    pub fn new(find: impl Fn(&str) -> Option<FirstLink> + Send + Sync + 'static) -> Self {
+        Self { find: Some(Arc::new(find)), known: Arc::default() }
     }
 
-    fn read(&self, path: &str) -> Option<String> {
-        let read = self.read.as_ref()?;
+    /// Finds links by their texts.
+    #[cfg(test)]
+    pub(super) fn of_texts(text: impl Fn(&str) -> Option<&'static str> + Send + Sync + 'static) -> Self {
+        Self::new(move |path| {
+            let mut ends = path.match_indices('/').map(|(at, _)| at).skip(1).chain([path.len()]);
+            ends.find_map(|end| Some(FirstLink { end, target: text(&path[..end])?.to_owned() }))
+        })
+    }
+
+    fn first(&self, path: &str) -> Option<FirstLink> {
+        let find = self.find.as_ref()?;
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(target) = known.get(path) {
-            return target.clone();
+        if let Some(link) = known.get(path) {
+            return link.clone();
         }
-        let target = read(path);
+        let link = find(path);
         if known.len() < MAX_KNOWN {
-            known.insert(path.to_owned(), target.clone());
+            known.insert(path.to_owned(), link.clone());
         }
-        target
+        link
     }
 
-    fn places(&self, path: &str) -> Option<Vec<String>> {
-        places(path, |path| self.read(path))
+    /// Returns all places that a path leads through; see [`places`].
+    pub(super) fn places(&self, path: &str) -> Option<Vec<String>> {
+        places(path, |path| self.first(path))
     }
 }
 
 /// Returns all places that an absolute path leads through: its directories, links, and the places that these lead to. The last
 /// one is where it ends. Returns `None` if there are too many, also because links form a circle.
 ///
-/// `read_link` gets an absolute path whose parents are not links, and returns the text of the link there, or `None` if there is
-/// no link.
-pub fn places(path: &str, read_link: impl Fn(&str) -> Option<String>) -> Option<Vec<String>> {
+/// `first_link` gets an absolute path without `.` and `..`, and returns the first link on its way, or `None` if there is no
+/// link. It is called once for each link and each `..`, not for each place: a policy may name many long paths.
+pub fn places(path: &str, first_link: impl Fn(&str) -> Option<FirstLink>) -> Option<Vec<String>> {
     let mut places = Vec::new();
     let mut pending: Vec<String> = parts(path).rev().map(str::to_owned).collect();
     let (mut at, mut links) = (String::new(), 0);
-    while let Some(part) = pending.pop() {
+    while let Some(part) = pending.last() {
         if part == ".." {
+            pending.pop();
             at.truncate(at.rfind('/').unwrap_or(0));
             continue;
         }
-        let next = format!("{at}/{part}");
-        places.push(next.clone());
-        match read_link(&next) {
-            Some(target) => {
-                links += 1;
-                if target.starts_with('/') {
-                    at.clear();
-                }
-                pending.extend(parts(&target).rev().map(str::to_owned));
-            }
-            None => at = next,
+        // One name too many is enough to see that there are too many.
+        let names = pending.iter().rev().take_while(|name| *name != "..").take(MAX_PLACES + 1);
+        let stretch = names.fold(at.clone(), |path, name| format!("{path}/{name}"));
+        let link = first_link(&stretch);
+        let end = link.as_ref().map_or(stretch.len(), |link| link.end);
+        let from = at.len();
+        while at.len() < end {
+            at = format!("{at}/{}", pending.pop()?);
+            places.push(at.clone());
         }
-        if places.len() > MAX_PLACES || links > MAX_LINKS || at.len() > MAX_PLACE {
+        // A directory that was passed may have become a link meanwhile.
+        if at.len() == from || places.len() > MAX_PLACES || at.len() > MAX_PLACE {
             return None;
         }
+        let Some(FirstLink { target, .. }) = link else { continue };
+        links += 1;
+        if links > MAX_LINKS {
+            return None;
+        }
+        at.truncate(if target.starts_with('/') { 0 } else { at.rfind('/').unwrap_or(0) });
+        pending.extend(parts(&target).rev().map(str::to_owned));
     }
     Some(places)
 }
@@ -231,16 +257,15 @@ mod tests {
     use crate::file::command_of;
 
     fn links() -> Links {
-        Links::new(|path| {
-            let target = match path {
+        Links::of_texts(|path| {
+            Some(match path {
                 "/opt/tool" => "current/bin/tool",
                 "/opt/current" => "/srv/site/7",
                 "/usr/local/bin/deploy" => "../../../srv/site/deploy",
                 "/loop" => "loop",
                 "/deep" => "/deep/x/deep",
                 _ => return None,
-            };
-            Some(target.to_owned())
+            })
         })
     }
 

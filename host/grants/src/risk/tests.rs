@@ -9,6 +9,9 @@ fn assess(grants: &str, addition: &Addition) -> Option<Reason> {
         users: ["ops".into()].into(),
         groups: ["admins".into()].into(),
         places: ["/srv/tools/greet".into()].into(),
+        run_by_root: [("/srv/ops/nightly", "/etc/cron.d/ops"), ("/srv/jobs/", "/etc/systemd/system/job@.service")]
+            .map(|(path, by)| (path.to_owned(), by.to_owned()))
+            .into(),
         links: Links::default(),
     };
     Assessed::of(&tables, &machine).risk(addition)
@@ -258,8 +261,33 @@ fn attack_a_path_within_an_earlier_command_of_an_account_of_others_has_a_reason(
 }
 
 #[test]
+fn attack_files_that_root_runs_by_itself_open_a_lot() {
+    let job = "run or read as root, as `/etc/cron.d/ops`";
+    for (path, part) in [
+        ("/srv/ops/nightly", job),
+        ("/srv/ops", job),
+        ("/srv/ops/**", job),
+        ("/srv/ops/n*", "wildcard"),
+        ("/srv/jobs/daily/run", "`/etc/systemd/system/job@.service`"),
+        ("/srv/jobs/daily/**", "`/etc/systemd/system/job@.service`"),
+    ] {
+        check("paths", &format!("\"{path}\""), Some(part));
+    }
+    for path in ["/srv/ops/data", "/srv/ops2/**", "/srv/job", "/srv/ops/nightly.log"] {
+        check("paths", &format!("\"{path}\""), None);
+    }
+    // A link on the way decides what is run.
+    let links = Links::of_texts(|path| (path == "/usr/local/bin/job").then_some("/srv/a/job"));
+    let run_by_root = [("/usr/local/bin/job".to_owned(), "/etc/crontab".to_owned())].into();
+    let machine = MachineView { links, run_by_root, ..MachineView::default() };
+    let tables = [Grants::parse("[policy.a]\n", "g").unwrap().policy("a", &[])];
+    let addition = Addition { policy: "a".into(), key: "paths".into(), value: "\"/srv/a/job\"".into() };
+    assert!(Assessed::of(&tables, &machine).risk(&addition).is_some());
+}
+
+#[test]
 fn attack_links_lead_to_what_the_policy_may_change() {
-    let links = Links::new(|path| (path == "/opt/tool").then(|| "/srv/a/tool".to_owned()));
+    let links = Links::of_texts(|path| (path == "/opt/tool").then_some("/srv/a/tool"));
     let machine = MachineView { links, ..MachineView::default() };
     let grants =
         Grants::parse("[policy.a]\npaths = [\"/srv/a/**\"]\ncommands = [\"/opt/tool\"]\n[policy.b]\n", "g").unwrap();

@@ -372,7 +372,7 @@ fn has_terminal() -> bool {
 }
 
 /// Builds the command, with the program looked up as the calling thread sees the file system.
-pub(super) fn command(words: &[String], arg0: Option<&str>, environment: &[(String, String)]) -> io::Result<Command> {
+pub(crate) fn command(words: &[String], arg0: Option<&str>, environment: &[(String, String)]) -> io::Result<Command> {
     let (program, arguments) = words.split_first().ok_or(io::ErrorKind::NotFound)?;
     let path = environment.iter().find(|(name, _)| name == "PATH").map_or(DEFAULT_PATH, |(_, path)| path.as_str());
     let mut command = Command::new(find_program(program, path)?);

@@ -27,6 +27,8 @@ pub(super) enum Hint {
     BootMount,
     /// The path is relative, and no directory is defined that it could be relative to.
     NotAbsolute,
+    /// The server of a file system does not answer.
+    Silent,
     /// Filling a swap file took longer than its resource allows.
     SwapTimeout,
 }
@@ -38,6 +40,7 @@ impl Hint {
                 "/etc/fstab names it, or something below it: disable that mount first (`mount` with the action `:disable`)"
             }
             Self::SwapTimeout => "filling the swap file took longer than the property `timeout` allows",
+            Self::Silent => "the server of its file system does not answer: `stat -f PATH` waits for it as well",
             Self::NotAbsolute => "a path begins with `/`: there is no directory that it could be relative to",
         }
     }
@@ -93,7 +96,8 @@ impl Fault {
 impl From<Fault> for Raised {
     fn from(fault: Fault) -> Self {
         let raised = Self::new(fault.error(), fault.to_string());
-        Self { hint: fault.hint.map(|hint| hint.text().to_owned()), ..raised }
+        let silent = (fault.errno == Errno::TIMEDOUT).then_some(Hint::Silent);
+        Self { hint: fault.hint.or(silent).map(|hint| hint.text().to_owned()), ..raised }
     }
 }
 
@@ -151,6 +155,7 @@ pub(crate) fn system_error(errno: Errno) -> SystemError {
         Errno::PERM => SystemError::NotPermitted,
         Errno::ROFS => SystemError::ReadOnly,
         Errno::STALE => SystemError::Stale,
+        Errno::TIMEDOUT => SystemError::TimedOut,
         Errno::TXTBSY => SystemError::TextBusy,
         Errno::XDEV => SystemError::CrossDevice,
         _ => SystemError::InputOutput,

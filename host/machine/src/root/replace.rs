@@ -8,7 +8,8 @@
 use super::fault::{errno, errno_of};
 use super::held::timestamps;
 use super::staging::{self, unused_file};
-use super::{Disk, Entry, Fault, Place, access_list, open};
+use super::{Disk, Entry, Fault, Place, Root, access_list, open};
+use crate::digest::Digest;
 use crate::pace::looked_at;
 use crate::remarks::remark;
 use cap_std::fs::Dir;
@@ -19,6 +20,9 @@ use rustix::fs::{Gid, Mode, RenameFlags, Uid, XattrFlags};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
+
+/// Maximum number of names in a note. There are several only while other processes hold the files.
+const MAXIMUM_NOTED: usize = 16;
 
 /// The size of one copied block, in bytes.
 const CHUNK: usize = 64 << 10;
@@ -126,14 +130,27 @@ impl StagedFile {
     /// Gives the staged file a name that nobody can foresee. Programs that read it may write files beside it whose names they
     /// make from its name: nobody can have laid a link there.
     ///
+    /// The name is first written into a note in `folder` of `own`, a directory of wrun's own. If the process is killed, the
+    /// next call for the same target finds the file by the note, and removes it. Returns the path of the note.
+    ///
     /// # Errors
-    /// The kernel refuses the system call.
-    pub fn take_secret_name(&mut self) -> Result<(), Fault> {
-        staging::remove_secret_leftovers(&self.parent, &self.target);
-        let renamed = staging::secret_name(&self.target)
-            .and_then(|name| self.parent.rename(&self.name, &self.parent, &name).map(|()| name));
-        self.name = renamed.map_err(|error| Fault::new(errno(&error), FileCall::Rename, &self.path()))?;
-        Ok(())
+    /// The note cannot be written; the kernel refuses the system call.
+    pub fn take_secret_name(&mut self, own: &Root, folder: &str) -> Result<String, Fault> {
+        let failed = |path: &str, error: &io::Error| Fault::new(errno(error), FileCall::Rename, path);
+        let note = format!("{folder}/{}", Digest::of(self.real.as_bytes()).text());
+        let noted = own.read(&note).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
+        let mut names = staging::remove_noted_leftovers(&self.parent, &self.target, noted);
+        let name = staging::secret_name(&self.target).map_err(|error| failed(&self.path(), &error))?;
+        names.push(name.clone());
+        let excess = names.len().saturating_sub(MAXIMUM_NOTED);
+        let text = serde_json::to_vec(names.get(excess..).unwrap_or_default());
+        let mut file = own.own_site(&note)?.stage(ModeBits::plain(0o600))?;
+        file.write(&text.map_err(|error| failed(&note, &error.into()))?)?;
+        file.publish(&NewFileAttributes::default())?;
+        let renamed = self.parent.rename(&self.name, &self.parent, &name);
+        renamed.map_err(|error| failed(&self.path(), &error))?;
+        self.name = name;
+        Ok(note)
     }
 
     /// Returns a name for a copy that is kept elsewhere. No other copy of this process gets this name.

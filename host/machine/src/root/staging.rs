@@ -2,7 +2,8 @@
 //!
 //! A temporary file is locked while it is written. A killed process leaves its file without a lock, under a name that the
 //! next process for the same target tries first. So the next converge removes it. Files of other users are left alone. A name
-//! that nobody can foresee is found by its form, when the next file for the target gets such a name.
+//! that nobody can foresee is noted in a directory of wrun's own before a file gets it. No file goes for the form of its name
+//! alone: it may be somebody else's.
 
 use super::{Entry, Kind, open};
 use crate::random::random_bytes;
@@ -25,9 +26,6 @@ const SECRET_DIGITS: usize = 32;
 
 /// Stands for a digit in the form of a secret name. No name of a file has it.
 const NO_DIGIT: &str = "\0";
-
-/// Maximum number of names of a folder in which left-over files are looked for.
-const MAXIMUM_SEARCHED: usize = 20_000;
 
 /// Maximum length of a name in a file system, in bytes.
 const MAXIMUM_NAME: usize = 255;
@@ -73,17 +71,14 @@ pub(super) fn secret_name(target: &str) -> io::Result<String> {
     Ok(staged_name(target, &format!("{:032x}", u128::from_ne_bytes(random_bytes()?))))
 }
 
-/// Removes files for a target that killed processes left under names which nobody could foresee. As with all temporary files,
-/// only a regular file of this user goes, and none that a process has locked.
-pub(super) fn remove_secret_leftovers(parent: &Dir, target: &str) {
+/// Removes the files that a killed process left under noted names for a target. As with all temporary files, only a regular file
+/// of this user goes, and none that a process has locked. Returns the names of those that stay.
+pub(super) fn remove_noted_leftovers(parent: &Dir, target: &str, noted: Vec<String>) -> Vec<String> {
     let form = staged_name(target, &NO_DIGIT.repeat(SECRET_DIGITS));
-    let Ok(entries) = parent.entries() else { return };
-    for entry in entries.take(MAXIMUM_SEARCHED).flatten() {
-        let name = entry.file_name();
-        if let Some(name) = name.to_str().filter(|name| has_form(name, &form)) {
-            remove_leftover(parent, name);
-        }
-    }
+    let stays = |name: &String| {
+        has_form(name, &form) && parent.symlink_metadata(name).is_ok() && !remove_leftover(parent, name)
+    };
+    noted.into_iter().filter(stays).collect()
 }
 
 /// Tells whether a name is a secret one of a form, which has [`NO_DIGIT`] in place of each digit.

@@ -9,10 +9,11 @@
 //! could then learn whether a hidden directory exists.
 
 use super::fault::errno;
-use super::{Fault, Kind, MAXIMUM_DEPTH, Place, Root, entry::Entry, tree};
+use super::{Fault, HOLD, Kind, MAXIMUM_DEPTH, Place, Root, entry::Entry, remote::require_answers, tree};
 use cap_fs_ext::DirExt as _;
 use cap_std::fs::Dir;
 use contract::{FileCall, OpenFile};
+use grants::FirstLink;
 use rustix::io::Errno;
 
 /// Maximum number of links in a path: the kernel's own limit.
@@ -103,6 +104,7 @@ impl Walk<'_> {
     /// Continues the walk to its end. The place is then the present name in the last directory, or that directory itself.
     fn go_on(&mut self, follow: bool) -> Result<(), Errno> {
         let mut links = 0;
+        let remote = self.trail.root.remote.now();
         while let Some(name) = self.ahead.pop() {
             if name == ".." {
                 self.trail.directories.pop();
@@ -110,6 +112,10 @@ impl Walk<'_> {
             }
             let is_last = self.ahead.is_empty();
             let name = &*self.name.insert(name);
+            if !remote.is_empty() {
+                let path = format!("{}/{name}", self.trail.real());
+                require_answers(&remote, &path, self.trail.root.account())?;
+            }
             let metadata = match self.trail.last().symlink_metadata(name) {
                 Ok(metadata) => metadata,
                 Err(error) if is_last && errno(&error) == Errno::NOENT => return Ok(()),
@@ -154,6 +160,25 @@ impl Walk<'_> {
         let rest = self.name.iter().chain(self.ahead.iter().rev()).map(String::as_str);
         by_text(real.split('/').chain(rest))
     }
+}
+
+/// Returns the first link on the way of an absolute path without `.` and `..`. Returns `None` if there is no link, or if the
+/// way cannot be seen up to it.
+pub(super) fn first_link(root: &Root, path: &str) -> Option<FirstLink> {
+    root.require_answers(path).ok()?;
+    let ends: Vec<usize> = path.match_indices('/').map(|(at, _)| at).skip(1).chain([path.len()]).collect();
+    // The kernel reports a link before it looks at anything behind it, so half of the rest can be left out each time.
+    let is_before = |end: &usize| {
+        let way = path.get(..*end).unwrap_or_default();
+        match root.open_plain(way, HOLD) {
+            Ok(handle) => rustix::fs::fstat(&handle).is_ok_and(|about| Entry::of(&about).kind != Kind::Link),
+            Err(Errno::NOSYS | Errno::PERM | Errno::AGAIN) => as_far_as_possible(root, way) == way,
+            Err(errno) => errno != Errno::LOOP,
+        }
+    };
+    let end = *ends.get(ends.partition_point(is_before))?;
+    let target = root.find(path.get(..end)?).ok()?.read_link().ok()?;
+    Some(FirstLink { end, target })
 }
 
 /// Returns the place, or the error with the path that was reached.

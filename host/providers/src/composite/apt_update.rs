@@ -38,8 +38,8 @@ impl Composite for AptUpdate {
             }
             _ => "force update new lists of packages",
         };
-        let own = |part| {
-            in_real_runs(Declaration { own: Some(OwnPart::OfCommand(update.map(str::to_owned).into())), ..part })
+        let own = |part: Declaration| {
+            in_real_runs(part.chosen(|chosen| OwnPart::OfCommand(update.map(str::to_owned).into(), chosen)))
         };
         let folder = |path| own(child("directory", path, "create", [("recursive", json!(true))]));
         let hook = format!("APT::Update::Post-Invoke-Success {{\"touch {STAMP} 2>/dev/null || true\";}};\n");

@@ -82,8 +82,10 @@ impl Made {
 
     /// Returns a part in one of the usual folders, or such a folder, as one of the module. Elsewhere a part needs its path.
     fn own(&self, folder: &str, part: Declaration) -> Declaration {
-        let is_usual = FOLDERS.contains(&folder);
-        Declaration { own: is_usual.then(|| OwnPart::OfKernelModule(self.module.clone())), ..part }
+        match FOLDERS.contains(&folder) {
+            true => part.chosen(|chosen| OwnPart::OfKernelModule(self.module.clone(), chosen)),
+            false => part,
+        }
     }
 
     fn write(&mut self, path: &str, text: &str, updates: bool) {

@@ -9,15 +9,13 @@ use super::text::{absolute_path, one_word};
 use super::{Composite, Machine, always, change, child, command, invalid, step};
 use crate::private_copy::own_number;
 use crate::resources::asked;
+use crate::resources::mount::TABLE;
 use contract::{Composition, Declaration, OwnPart, Raised, Wanted};
 use schema::types::swap_file::SwapFileProperties;
 use serde_json::json;
 
 /// The number of bytes in a mebibyte.
 const MEBIBYTE: u64 = 1 << 20;
-
-/// The table of file systems.
-const TABLE: &str = "/etc/fstab";
 
 /// The composite of `swap_file`: it makes a swap file, or removes one.
 pub(super) struct SwapFile;
@@ -50,9 +48,11 @@ impl Composite for SwapFile {
             }
             if found != Found::Absent || machine.is_survey {
                 sentences.push(format!("remove swap file {path}"));
-                let own = is_covered.then(|| OwnPart::OfCommand(words("swapoff", path)));
                 let file = child("file", path, "delete", [("backup", json!(false))]);
-                parts.push(step(Declaration { own, ..file }));
+                parts.push(step(match is_covered {
+                    true => file.chosen(|chosen| OwnPart::OfCommand(words("swapoff", path), chosen)),
+                    false => file,
+                }));
             }
             return Ok(change(sentences, parts));
         }
@@ -80,12 +80,10 @@ impl Composite for SwapFile {
                 let line = format!("{path} swap swap defaults 0 0");
                 let table = machine.whole_text(TABLE)?;
                 if !table.lines().any(|one| one.trim() == line) {
-                    let end = if table.is_empty() || table.ends_with('\n') { "" } else { "\n" };
-                    let content = format!("{table}{end}{line}\n");
                     sentences.push(format!("add `{line}` to {TABLE}"));
-                    // The right to use the file is the right to use it at the next start.
-                    let own = Some(OwnPart::OfCommand(words("swapon", path)));
-                    let file = child("file", TABLE, "create", [("content", json!(content))]);
+                    // Filling the file takes a while, and others may write to the table meanwhile.
+                    let own = Some(OwnPart::SwapLine { swap_file: path.to_owned() });
+                    let file = child("file", TABLE, "create", []);
                     // The other lines are not the policy's, and may have passwords.
                     parts.push(step(Declaration { own, sensitive: true, ..file }));
                 }

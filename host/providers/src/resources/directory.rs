@@ -63,7 +63,7 @@ impl<'a> DirectoryWish<'a> {
             recursive: *recursive,
             access: Access::of(owner.as_ref(), group.as_ref(), *mode),
             key: wanted.declaration.key(),
-            own: wanted.declaration.own.clone(),
+            own: wanted.declaration.own_part().cloned(),
         }
     }
 

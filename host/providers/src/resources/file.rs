@@ -1,7 +1,7 @@
 //! `file`: content given in the declaration.
 
-use super::asked;
 use super::file_content::{self, Content, Current, Source};
+use super::{asked, mount};
 use crate::plan::{Plan, Provider, View};
 use contract::{OwnPart, Raised, Wanted};
 use std::borrow::Cow;
@@ -33,10 +33,17 @@ impl Source for File {
         &self,
         wanted: &'w Wanted<'_>,
         _current: &mut Current,
-        _view: &mut View<'_>,
+        view: &mut View<'_>,
     ) -> Result<Option<Content<'w>>, Raised> {
-        if let Some(OwnPart::SwapSpace { size, timeout, .. }) = wanted.declaration.own {
-            return Ok(Some(Content::SwapSpace { size, timeout: Duration::from_secs(timeout) }));
+        match &wanted.declaration.own {
+            Some(OwnPart::SwapSpace { size, timeout, .. }) => {
+                return Ok(Some(Content::SwapSpace { size: *size, timeout: Duration::from_secs(*timeout) }));
+            }
+            Some(OwnPart::SwapLine { swap_file }) => {
+                let table = mount::table_with_swap_file(swap_file, view)?;
+                return Ok(Some(Content::Bytes(Cow::Owned(table.into_bytes()))));
+            }
+            _ => {}
         }
         Ok(asked::content(wanted, "content")?.map(|bytes| Content::Bytes(Cow::Borrowed(bytes))))
     }

@@ -27,7 +27,7 @@ use schema::types::mount::MountProperties;
 use table::Line;
 
 /// The table of file systems that are mounted at boot.
-const TABLE: &str = "/etc/fstab";
+pub(crate) const TABLE: &str = "/etc/fstab";
 
 /// File system types without a device on the node.
 const WITHOUT_DEVICE: [&str; 6] = ["cgroup", "tmpfs", "fuse", "vboxsf", "zfs", "efivarfs"];
@@ -143,23 +143,10 @@ impl Task {
 
     /// Returns the device as Chef names it: as in the table, if it has a line. The line becomes part of the found state.
     fn shown(&self, found: &mut MountedThere, view: &View<'_>) -> Result<String, Raised> {
-        let table = self.table(view)?;
+        let table = table_text(view)?;
         let line = table::find(&table, |line| self.is_ours(line));
         found.table = Withheld(line.as_ref().map(Line::text));
         Ok(line.map_or_else(|| self.device.clone(), |line| line.device))
-    }
-
-    fn table(&self, view: &View<'_>) -> Result<String, Raised> {
-        let text = match view.foreseen_file(&view.root.asked_about(TABLE)) {
-            Some(ForeseenFile::There { content, .. }) => content,
-            Some(ForeseenFile::Absent) => return Ok(String::new()),
-            None if absent(view.root.target_entry(TABLE))?.flatten().is_none() => return Ok(String::new()),
-            None => view
-                .root
-                .read(TABLE)
-                .map_err(|error| Raised::new(ErrorKind::InputOutput, format!("{TABLE}: {error}")))?,
-        };
-        String::from_utf8(text).map_err(|_| Raised::new(ErrorKind::InputOutput, format!("{TABLE} is not UTF-8")))
     }
 
     /// Tells whether a line of the table is for this mount.
@@ -272,7 +259,7 @@ impl Task {
     }
 
     fn enable(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
-        let text = self.table(view)?;
+        let text = table_text(view)?;
         let found = table::find(&text, |line| self.is_ours(line));
         if found.as_ref() == Some(&self.line) {
             return Ok(Plan::up_to_date());
@@ -298,7 +285,7 @@ impl Task {
     }
 
     fn disable(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
-        let text = self.table(view)?;
+        let text = table_text(view)?;
         let Some(found) = table::find(&text, |line| self.is_ours(line)) else { return Ok(Plan::up_to_date()) };
         let text = table::without(&text, |line| self.is_ours(line));
         self.write(format!("disable {}", found.device), text, wanted, view)
@@ -312,6 +299,32 @@ impl Task {
         let inner = file_content::plan_create(&wish, &Text(text), wanted, view)?;
         Ok(nested::around(sentence, inner))
     }
+}
+
+/// Returns the text of the table as it is now, or as earlier resources of a dry run would leave it.
+fn table_text(view: &View<'_>) -> Result<String, Raised> {
+    let text = match view.foreseen_file(&view.root.asked_about(TABLE)) {
+        Some(ForeseenFile::There { content, .. }) => content,
+        Some(ForeseenFile::Absent) => return Ok(String::new()),
+        None if absent(view.root.target_entry(TABLE))?.flatten().is_none() => return Ok(String::new()),
+        None => {
+            view.root.read(TABLE).map_err(|error| Raised::new(ErrorKind::InputOutput, format!("{TABLE}: {error}")))?
+        }
+    };
+    String::from_utf8(text).map_err(|_| Raised::new(ErrorKind::InputOutput, format!("{TABLE} is not UTF-8")))
+}
+
+/// Returns the table as it is now, with the line of a swap file.
+pub(crate) fn table_with_swap_file(path: &str, view: &View<'_>) -> Result<String, Raised> {
+    let line = Line {
+        device: table::escape(path),
+        mount_point: "swap".to_owned(),
+        kind: "swap".to_owned(),
+        options: "defaults".to_owned(),
+        dump: 0,
+        pass: 0,
+    };
+    Ok(table::with(&table_text(view)?, |one| *one == line, &line))
 }
 
 /// Returns the change of mounting or unmounting a file system.

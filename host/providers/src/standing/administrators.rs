@@ -32,6 +32,8 @@ pub(super) struct Administrators {
     files: usize,
     /// Absolute paths, as written in these files, of further rules and of programs that decide.
     places: BTreeSet<String>,
+    /// Absolute paths in the rules of sudo: users run these programs as root.
+    commands: BTreeSet<String>,
 }
 
 impl Administrators {
@@ -55,6 +57,13 @@ impl Administrators {
     /// Returns the absolute paths of further rules and of programs that decide, as the files name them.
     pub(super) fn places(&self) -> impl Iterator<Item = &str> {
         self.places.iter().map(String::as_str)
+    }
+
+    /// Returns the paths of programs that users run as root, each with the file that stands for all rules. A folder stands for
+    /// all programs in it.
+    pub(super) fn commands(&self) -> impl Iterator<Item = (String, &'static str)> {
+        let path = |path: &String| if path.ends_with('/') { format!("{path}*") } else { path.clone() };
+        self.commands.iter().map(path).map(|path| (path, sudo::SUDOERS[0]))
     }
 
     /// Tells whether a user of this name or id is as powerful as root.

@@ -1,9 +1,12 @@
 //! Commands that do not end, whatever they are sent: neither a run nor a dry run waits for them.
 
 use crate::machine;
-use contract::{CommandLine, CommandTest, GuardResult, Machine as _, MachineError, Providers as _};
+use crate::support::{Bench, run};
+use contract::{CommandLine, CommandTest, ErrorKind, GuardResult, Machine as _, MachineError, Providers as _};
+use grants::{Addition, Grants};
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
+use serde_json::json;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -54,6 +57,15 @@ struct Silent {
 impl Silent {
     /// `None`: this machine has no such file systems.
     fn mounted() -> Option<Self> {
+        Self::mounted_for("")
+    }
+
+    /// One into which the kernel also lets root, as into NFS.
+    fn of_everyone() -> Option<Self> {
+        Self::mounted_for("everyone")
+    }
+
+    fn mounted_for(others: &str) -> Option<Self> {
         if !Path::new("/dev/fuse").exists() {
             eprintln!("skipped: this machine has no /dev/fuse");
             return None;
@@ -62,7 +74,8 @@ impl Silent {
         let directory = tempfile::Builder::new().prefix("wrun-silent-").tempdir_in("/var/lib").unwrap();
         std::fs::set_permissions(directory.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         let mut server = Command::new("perl");
-        let mut server = server.args(["-e", SERVER]).arg(directory.path()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut server =
+            server.args(["-e", SERVER]).arg(directory.path()).arg(others).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
         assert_eq!(line, "mounted\n");
@@ -78,7 +91,8 @@ impl Drop for Silent {
     fn drop(&mut self) {
         self.server.kill().unwrap();
         self.server.wait().unwrap();
-        nix::mount::umount2(self.directory.path(), nix::mount::MntFlags::MNT_DETACH).unwrap();
+        // A test may have unmounted it.
+        let _ = nix::mount::umount2(self.directory.path(), nix::mount::MntFlags::MNT_DETACH);
     }
 }
 
@@ -123,6 +137,45 @@ fn attack_a_program_on_a_silent_file_system_holds_no_run() {
         let Some(silent) = Silent::mounted() else { return };
         let message = failure(&command(&[&silent.file()]));
         assert!(message.contains(" does not end: it waits in the kernel"), "{message}");
+    });
+}
+
+/// The path is looked at before the right to it is decided, since a link may lead elsewhere.
+#[test]
+fn attack_a_path_below_a_silent_file_system_holds_no_run() {
+    within_a_minute(|| {
+        let Some(silent) = Silent::of_everyone() else { return };
+        let bench = Bench::whole("paths = [\"ROOT/own/**\"]");
+        std::fs::create_dir_all(bench.path("own")).unwrap();
+        std::os::unix::fs::symlink(silent.directory.path(), bench.path("own/link")).unwrap();
+        for path in [silent.file(), bench.text("ROOT/own/link/f"), silent.directory.path().display().to_string()] {
+            for why_run in [false, true] {
+                let asked = bench.declaration("file", &path, json!({"content": "x"}));
+                let raised = run(&mut bench.providers(why_run), &asked, "create", why_run).unwrap_err();
+                assert_eq!(raised.kind, ErrorKind::Denied, "{path}: {raised:?}");
+            }
+        }
+        let granted = Bench::whole("").unlimited();
+        let raised = granted.run("file", &silent.file(), "create", json!({"content": "x"})).unwrap_err();
+        assert!(raised.hint.as_deref().is_some_and(|hint| hint.contains("does not answer")), "{raised:?}");
+        // Others go on, and so does what comes back.
+        granted.run("file", "ROOT/etc/other", "create", json!({"content": "x"})).unwrap();
+        nix::mount::umount2(silent.directory.path(), nix::mount::MntFlags::MNT_DETACH).unwrap();
+        granted.run("file", &silent.file(), "create", json!({"content": "x"})).unwrap();
+    });
+}
+
+#[test]
+fn attack_the_risk_of_a_grant_waits_for_no_silent_file_system() {
+    within_a_minute(|| {
+        let Some(silent) = Silent::of_everyone() else { return };
+        let value = format!("\"sh {}\"", silent.file());
+        let addition = Addition { policy: "a".into(), key: "commands".into(), value };
+        let text = "[policy.a]\n";
+        let all = Grants::parse(text, "grants.toml").unwrap();
+        let machine = providers::machine_view(Path::new("/"));
+        let risks = grants::risks(text, "grants.toml", std::slice::from_ref(&addition), &all, &machine);
+        assert_eq!(risks.unwrap().len(), 1);
     });
 }
 

@@ -249,6 +249,32 @@ fn attack_the_right_to_update_lists_is_no_right_to_settings_of_apt() {
     assert_eq!(std::fs::read_dir(bench.path("etc/other")).unwrap().count(), 0);
 }
 
+/// Nothing changes a part between its declaration and its action. If something did, the part would have no right of its own.
+#[test]
+fn attack_a_changed_part_has_no_right_of_its_own() {
+    let bench = Bench::new("kernel_modules = [\"nf-x\"]\ncommands = [\"modprobe nf_x\"]\n");
+    let declaration = bench.declaration("kernel_module", "nf_x", json!({ "options": ["a=1"] }));
+    let mut providers = bench.providers(false);
+    let wanted = Wanted { resource: 0, declaration: &declaration, action: "install", resolved: vec![], why_run: false };
+    let made = providers.compose(&wanted, Purpose::Action).unwrap();
+    std::fs::create_dir_all(bench.path("etc/modprobe.d")).unwrap();
+    let options = made.children.iter().map(|child| &child.declaration).find(|part| part.name.contains("options_"));
+    let options = options.unwrap();
+    let with = |name: &str, value: Value| {
+        let mut part = options.clone();
+        part.properties.retain(|(other, _)| other != name);
+        part.properties.push((name.into(), Property::Plain(value)));
+        part
+    };
+    let moved = Declaration { name: "/etc/modprobe.d/other.conf".into(), ..options.clone() };
+    let elsewhere = with("path", json!("/etc/modprobe.d/other.conf"));
+    for part in [with("content", json!("install nf_x /srv/x\n")), with("owner", json!("nobody")), moved, elsewhere] {
+        check_denied(run(&mut providers, &part, "create", false), "/etc/modprobe.d/o");
+    }
+    run(&mut providers, options, "create", false).unwrap();
+    assert_eq!(bench.read("etc/modprobe.d/options_nf_x.conf"), "options nf_x a=1\n");
+}
+
 /// Settings of `modprobe` name commands too.
 #[test]
 fn attack_the_right_to_a_kernel_module_is_no_right_to_other_settings_of_it() {

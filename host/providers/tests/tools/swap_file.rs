@@ -61,7 +61,12 @@ fn attack_the_line_of_a_swap_file_takes_and_shows_no_lines_of_others() {
     let line = "/srv/swap swap swap defaults 0 0";
     assert_eq!(sentences.last().copied(), Some(&*format!("add `{line}` to /etc/fstab")));
     let table = &made.children.last().unwrap().declaration;
+    assert!(!format!("{table:?}").contains("SECRET"), "a guest reads what a part declares: {table:?}");
+    // The file is filled in between, which takes a while.
+    let meanwhile = "LABEL=y /srv/added ext4 defaults 0 2\n";
+    std::fs::write(bench.path("etc/fstab"), format!("{theirs}{meanwhile}")).unwrap();
     let plan = run(&mut providers, table, "create", false).unwrap();
     assert!(plan.updated && !format!("{plan:?}").contains("SECRET"), "{plan:?}");
-    assert_eq!(bench.read("etc/fstab"), format!("{theirs}{line}\n"));
+    assert_eq!(bench.read("etc/fstab"), format!("{theirs}{meanwhile}{line}\n"));
+    assert!(!run(&mut providers, table, "create", false).unwrap().updated);
 }

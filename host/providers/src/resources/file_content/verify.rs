@@ -5,6 +5,7 @@ use super::create::unverified;
 use super::wish::FileWish;
 use super::{json_check, key_check, unit_check};
 use crate::gpg::keys_of;
+use crate::notes;
 use crate::plan::{Plan, View, Writer};
 use crate::private_copy::{Copying, PrivateCopy, own_number};
 use crate::secrets::SENSITIVE;
@@ -202,7 +203,8 @@ impl Check {
                 let read = match &copy {
                     Some(copy) => copy.path().to_owned(),
                     None => {
-                        staged.take_secret_name()?;
+                        let note = staged.take_secret_name(writer.cache, notes::STAGED)?;
+                        notes::keep(writer.caches, writer.cache, &note)?;
                         staged.path()
                     }
                 };

@@ -88,7 +88,7 @@ impl<'a> FileWish<'a> {
             touch: false,
             directories_made: None,
             grant: None,
-            own: wanted.declaration.own.clone(),
+            own: wanted.declaration.own_part().cloned(),
         }
     }
 

@@ -7,30 +7,116 @@
 pub(super) enum Named {
     /// More settings. In those of ssh, the last parts may be patterns.
     Settings(String),
+    /// Settings of ssh that git's settings name.
+    SettingsOfSsh(String),
     /// A word of a value that may be the path of a program.
     Program(String),
+    /// The value of this setting can name a program in a way that only git, ssh or a shell understands.
+    Unknown(String),
 }
 
 /// Sections of git's settings whose values are never programs.
 const WITHOUT_PROGRAMS: [&str; 5] = ["safe", "url", "http", "user", "commit"];
 
+/// Keys of git's settings whose values are commands, or folders of them.
+const COMMANDS: [&str; 17] = [
+    "sshcommand",
+    "gitproxy",
+    "helper",
+    "askpass",
+    "hookspath",
+    "fsmonitor",
+    "program",
+    "uploadpack",
+    "receivepack",
+    "alternaterefscommand",
+    "clean",
+    "smudge",
+    "process",
+    "textconv",
+    "driver",
+    "command",
+    "cmd",
+];
+
 /// Settings of ssh whose values have programs or libraries in them.
-const PROGRAMS_OF_SSH: [&str; 6] =
-    ["proxycommand", "localcommand", "knownhostscommand", "match", "pkcs11provider", "securitykeyprovider"];
+const PROGRAMS_OF_SSH: [&str; 7] = [
+    "proxycommand",
+    "localcommand",
+    "knownhostscommand",
+    "match",
+    "pkcs11provider",
+    "securitykeyprovider",
+    "xauthlocation",
+];
+
+/// The options of ssh without a value, which may be before another one in the same word.
+const FLAGS_OF_SSH: [char; 23] =
+    ['4', '6', 'A', 'a', 'C', 'f', 'G', 'g', 'K', 'k', 'M', 'N', 'n', 'q', 's', 'T', 't', 'V', 'v', 'X', 'x', 'Y', 'y'];
 
 /// Signs that part the words of a command.
 const PARTING: [char; 11] = ['!', '\'', '"', '=', ';', ',', '&', '|', '(', ')', '`'];
+
+/// The place below which git itself was installed.
+const PREFIX: &str = "%(prefix)";
+
+/// The places that it can be.
+const PREFIXES: [&str; 2] = ["/usr", "/usr/local"];
+
+/// The mark of a path that need not exist.
+const OPTIONAL: &str = ":(optional)";
 
 /// Returns what a text of git's settings names.
 pub(super) fn of_git(text: &str) -> Vec<Named> {
     let mut named = vec![];
     for Setting { section, key, value } in settings(text) {
-        if section.starts_with("include") {
-            named.extend((key == "path").then_some(Named::Settings(value)));
-        } else if !WITHOUT_PROGRAMS.contains(&section.as_str()) {
-            named.extend(paths(&value).map(Named::Program));
+        let value = value.strip_prefix(OPTIONAL).unwrap_or(&value);
+        let values: Vec<String> = match value.contains(PREFIX) {
+            true => PREFIXES.map(|place| value.replace(PREFIX, place)).into(),
+            false => vec![value.to_owned()],
+        };
+        for value in values {
+            if section.starts_with("include") {
+                named.extend((key == "path").then_some(Named::Settings(value)));
+            } else if key == "sshcommand" {
+                named.extend(of_ssh_command(&value));
+            } else if !WITHOUT_PROGRAMS.contains(&section.as_str()) {
+                named.extend(programs(&value, &format!("{section}.{key}"), COMMANDS.contains(&key.as_str())));
+            }
         }
     }
+    named
+}
+
+/// Returns what the command line names with which git starts ssh: `ssh -F /srv/x`, `ssh -F/srv/x -i key`.
+fn of_ssh_command(line: &str) -> Vec<Named> {
+    const KEY: &str = "core.sshcommand";
+    let unknown = || Named::Unknown(KEY.to_owned());
+    // A shell reads the line. Signs that put other words in place of these make them unknown.
+    if line.contains(['$', '`', '\\']) || line.to_ascii_lowercase().contains("include") {
+        return vec![unknown()];
+    }
+    let line = line.replace(['"', '\''], "");
+    let (mut settings, mut rest) = (vec![], vec![]);
+    let mut words = line.split_ascii_whitespace();
+    while let Some(word) = words.next() {
+        let options = word.strip_prefix('-').unwrap_or_default().trim_start_matches(FLAGS_OF_SSH);
+        let path = match options.strip_prefix('F') {
+            Some("") => words.next().unwrap_or_default(),
+            Some(path) => path,
+            None => {
+                rest.push(word);
+                continue;
+            }
+        };
+        match path {
+            "none" => {}
+            path if path.starts_with(['/', '~']) => settings.push(Named::SettingsOfSsh(path.to_owned())),
+            _ => settings.push(unknown()),
+        }
+    }
+    let mut named = programs(&rest.join(" "), KEY, true);
+    named.extend(settings);
     named
 }
 
@@ -38,24 +124,74 @@ pub(super) fn of_git(text: &str) -> Vec<Named> {
 pub(super) fn of_ssh(text: &str) -> Vec<Named> {
     let mut named = vec![];
     for line in text.lines() {
-        let line = line.trim_start().replace(['=', '"', '\''], " ");
-        let Some((key, value)) = line.split_once(|sign: char| sign.is_ascii_whitespace()) else { continue };
+        let Some(words) = words_of_ssh(line) else {
+            named.push(Named::Unknown(line.trim().to_owned()));
+            continue;
+        };
+        let Some((key, values)) = words.split_first() else { continue };
         match key.to_ascii_lowercase().as_str() {
-            "include" => {
-                let words = value.split_ascii_whitespace().take_while(|word| !word.starts_with('#'));
-                named.extend(words.map(|word| Named::Settings(word.to_owned())));
-            }
-            key if PROGRAMS_OF_SSH.contains(&key) => named.extend(paths(value).map(Named::Program)),
+            "include" => named.extend(values.iter().cloned().map(Named::Settings)),
+            key if PROGRAMS_OF_SSH.contains(&key) => named.extend(programs(&values.join(" "), key, true)),
             _ => {}
         }
     }
     named
 }
 
-/// Returns the words of a value that are absolute paths, or paths in a home.
-fn paths(value: &str) -> impl Iterator<Item = String> {
+/// Splits a line of ssh's settings into its key and the values, as ssh does: blanks part them, and one equals sign after the
+/// key. What quotation marks enclose is one word. Returns `None` if a mark is not closed.
+fn words_of_ssh(line: &str) -> Option<Vec<String>> {
+    let (mut words, mut signs): (Vec<String>, _) = (vec![], line.chars().peekable());
+    loop {
+        while signs.next_if(|sign| sign.is_ascii_whitespace() || (*sign == '=' && words.len() == 1)).is_some() {}
+        match signs.peek() {
+            None | Some('#') => return Some(words),
+            Some(_) => {}
+        }
+        let (mut word, mut open) = (String::new(), None);
+        while let Some(sign) =
+            signs.next_if(|sign| open.is_some() || !(sign.is_ascii_whitespace() || (*sign == '=' && words.is_empty())))
+        {
+            match sign {
+                '"' | '\'' if open.is_none() => open = Some(sign),
+                sign if open == Some(sign) => open = None,
+                '\\' => word.push(signs.next_if(|sign| matches!(sign, '"' | '\'' | '\\' | ' ')).unwrap_or(sign)),
+                sign => word.push(sign),
+            }
+        }
+        if open.is_some() {
+            return None;
+        }
+        words.push(word);
+    }
+}
+
+/// Returns the words of a value that may be programs: absolute paths, and paths in a home, also behind the letter of an option.
+/// If the value is a command, paths of another form are unknown: whoever starts it may be anywhere.
+fn programs(value: &str, key: &str, is_command: bool) -> Vec<Named> {
+    let mut named = vec![];
     let words = value.split(|sign: char| sign.is_ascii_whitespace() || PARTING.contains(&sign));
-    words.filter(|word| word.starts_with(['/', '~'])).map(str::to_owned)
+    for (at, word) in words.filter(|word| !word.is_empty()).enumerate() {
+        let Some(path) = word.find('/').and_then(|slash| {
+            let before = word.get(..slash)?;
+            match before.chars().next() {
+                None | Some('~') => Some(word),
+                Some('-') => word.get(slash..),
+                Some(_) => None,
+            }
+        }) else {
+            let is_relative = word.starts_with("./") || word.starts_with("../") || (at == 0 && word.contains('/'));
+            if is_command && (is_relative || (word.contains('/') && word.contains('$'))) {
+                named.push(Named::Unknown(key.to_owned()));
+            }
+            continue;
+        };
+        named.push(match path.contains(['%', '$', '\\']) && is_command {
+            true => Named::Unknown(key.to_owned()),
+            false => Named::Program(path.to_owned()),
+        });
+    }
+    named
 }
 
 /// A setting of git. Section and key are in small letters; the section is without its part in quotation marks.
@@ -163,10 +299,41 @@ mod tests {
     }
 
     #[test]
+    fn attack_odd_forms_of_gits_settings_are_understood_or_unknown() {
+        let check = |text: &str, expect: Vec<Named>| assert_eq!(of_git(text), expect, "{text}");
+        let of_ssh = |path: &str| vec![programs(&["/usr/bin/ssh"]).remove(0), Named::SettingsOfSsh(path.to_owned())];
+        let unknown = |key: &str| vec![Named::Unknown(key.to_owned())];
+        check("[core] sshCommand = /usr/bin/ssh -F/srv/x", of_ssh("/srv/x"));
+        check("[core] SSHCOMMAND = \"/usr/bin/ssh -4vF '/srv/x'\"", of_ssh("/srv/x"));
+        check("[core]\nsshCommand = /usr/bin/ssh \\\n  -F ~/x", of_ssh("~/x"));
+        check("[core] sshCommand = ssh -F none -i key", vec![]);
+        check("[core] sshCommand = ssh -F conf", unknown("core.sshcommand"));
+        check("[core] sshCommand = ssh -F $HOME/conf", unknown("core.sshcommand"));
+        check("[core] sshCommand = ssh -oProxyCommand=/srv/x", programs(&["/srv/x"]));
+        check("[core] sshCommand = ssh -oForwardAgent=yes -i keys/id", vec![]);
+        check("[core] sshCommand = ssh -o Include=conf", unknown("core.sshcommand"));
+        check("[core] sshCommand = ./ssh", unknown("core.sshcommand"));
+        check("[core] hooksPath = %(prefix)/hooks", programs(&["/usr/hooks", "/usr/local/hooks"]));
+        check("[include] path = %(prefix)/etc/x", included(&["/usr/etc/x", "/usr/local/etc/x"]));
+        check("[include] path = \":(optional)/srv/x\"", included(&["/srv/x"]));
+        check("[credential] helper = \"!$HOME/x\"", unknown("credential.helper"));
+        check("[credential] helper = store --file=/srv/x", programs(&["/srv/x"]));
+        check("[core] fsmonitor = .git/hooks/x", unknown("core.fsmonitor"));
+        check("[filter \"lfs\"] clean = git-lfs clean -- %f", vec![]);
+        check("[alias] l = log --format=%an/%ae", vec![]);
+    }
+
+    #[test]
     fn attack_settings_of_ssh_are_read_as_ssh_reads_them() {
         let check = |text: &str, expect: Vec<Named>| assert_eq!(of_ssh(text), expect, "{text}");
         check("Include /srv/a/*.conf \"b\" # c\nHost *\n  IdentityFile /srv/key\n", included(&["/srv/a/*.conf", "b"]));
         check("  INCLUDE=/srv/a\n# Include /srv/b\n", included(&["/srv/a"]));
+        check("Include \"/srv/a b\" '/srv/c' /srv/d\\ e\n", included(&["/srv/a b", "/srv/c", "/srv/d e"]));
+        check("\tinclude = /srv/a  \r\n\"Include\" /srv/b\n", included(&["/srv/a", "/srv/b"]));
+        check("Include \"/srv/a\n", vec![Named::Unknown("Include \"/srv/a".to_owned())]);
+        check("ProxyCommand /srv/%h/x", vec![Named::Unknown("proxycommand".to_owned())]);
+        check("ProxyCommand ./x", vec![Named::Unknown("proxycommand".to_owned())]);
+        check("ProxyCommand /usr/bin/nc -X 5 %h %p", programs(&["/usr/bin/nc"]));
         check("Match exec \"/srv/x %h\"\n\tProxyCommand /srv/y --to=/srv/z", programs(&["/srv/x", "/srv/y", "/srv/z"]));
     }
 }

@@ -44,16 +44,11 @@ pub(super) fn ssh_of_another(root: &Root) -> String {
     format!("ssh -F {}", if is_usable { SSH } else { "none" })
 }
 
-/// Whether settings of ssh include a file by a path that is not absolute.
+/// Whether settings of ssh include a file by a path that is not absolute, or may do so.
 fn includes_relative(text: &str) -> bool {
-    let words = |line: &str| {
-        let line = line.replace(['=', '"', '\''], " ");
-        line.split_ascii_whitespace().map(str::to_owned).collect::<Vec<_>>()
-    };
-    text.lines().map(words).any(|words| match words.split_first() {
-        Some((first, rest)) if first.eq_ignore_ascii_case("include") => {
-            rest.iter().take_while(|word| !word.starts_with('#')).any(|word| !word.starts_with('/'))
-        }
+    settings_text::of_ssh(text).iter().any(|named| match named {
+        Named::Settings(path) => !path.starts_with('/'),
+        Named::Unknown(_) => true,
         _ => false,
     })
 }
@@ -98,8 +93,11 @@ pub(super) fn changeable(is_own: bool, user: Option<&str>, view: &mut View<'_>) 
             Err(_) => continue,
         };
         for named in file.named(&String::from_utf8_lossy(&text)) {
+            let is_of_ssh = matches!(named, Named::SettingsOfSsh(_));
             match named {
-                Named::Settings(path) => {
+                Named::Unknown(setting) => return Ok(Some(unknown_program(&setting, &file.path))),
+                Named::Settings(path) | Named::SettingsOfSsh(path) => {
+                    let file = if is_of_ssh { file.naming_ssh(home) } else { file.clone() };
                     let path = in_home(&path, home, view.users());
                     let included = path.and_then(|path| file.included(path, view.root));
                     let Some(included) = included.filter(|included| seen.len() + included.len() <= MAX_FILES) else {
@@ -134,12 +132,17 @@ fn unknown(path: &str) -> String {
     format!("wrun cannot tell which files {path} includes, which can name programs for git to run")
 }
 
+/// The reason for a setting that wrun does not understand.
+fn unknown_program(setting: &str, path: &str) -> String {
+    format!("wrun cannot tell which program `{setting}` names in {path}")
+}
+
 /// Whether the policy may change a file, or a link or directory on the way to it. A way that is too long counts as changeable.
 fn may_change(path: &str, view: &View<'_>) -> bool {
     let silent = view.grants.silent();
-    let read_link = |place: &str| view.root.locate(place).ok()?.read_link().ok();
     let is_granted = |place: &str| silent.manage_path(place).is_ok();
-    grants::places(path, read_link).is_none_or(|places| places.iter().any(|place| is_granted(place)))
+    grants::places(path, |path| view.root.first_link(path))
+        .is_none_or(|places| places.iter().any(|place| is_granted(place)))
         || is_granted(&view.root.asked_about(path))
 }
 
@@ -176,6 +179,11 @@ impl File {
         Self { path, depth: self.depth + 1, by: Some(self.path.clone()), ..self.clone() }
     }
 
+    /// The same file as ssh sees it: it takes a file that git names for a user's own settings.
+    fn naming_ssh(&self, home: &str) -> Self {
+        Self { syntax: Syntax::Ssh, folder: format!("{home}/.ssh"), ..self.clone() }
+    }
+
     fn named(&self, text: &str) -> Vec<Named> {
         match self.syntax {
             Syntax::Git => settings_text::of_git(text),
@@ -189,11 +197,10 @@ impl File {
             Syntax::Git => self.path.rsplit_once('/').map_or("", |(folder, _)| folder),
             Syntax::Ssh => &self.folder,
         };
-        let path = match path.strip_prefix("%(prefix)/") {
-            Some(rest) => format!("/usr/{rest}"),
-            None if path.starts_with('/') => path,
-            None if path.is_empty() => return Some(vec![]),
-            None => format!("{folder}/{path}"),
+        let path = match path.as_str() {
+            "" => return Some(vec![]),
+            absolute if absolute.starts_with('/') => path,
+            relative => format!("{folder}/{relative}"),
         };
         match self.syntax {
             Syntax::Git => Some(vec![path]),

@@ -4,7 +4,7 @@ use super::{Administrators, MAX_INCLUDES};
 use machine::root::Root;
 
 /// The files of rules: its own, a distribution's default file, those of sudo-rs, and those of a sudo that was built by hand.
-const SUDOERS: [&str; 4] = ["/etc/sudoers", "/usr/etc/sudoers", "/etc/sudoers-rs", "/usr/local/etc/sudoers"];
+pub(super) const SUDOERS: [&str; 4] = ["/etc/sudoers", "/usr/etc/sudoers", "/etc/sudoers-rs", "/usr/local/etc/sudoers"];
 
 /// The files of settings, which name plugins and the files of their rules.
 const SETTINGS: [&str; 3] = ["/etc/sudo.conf", "/usr/etc/sudo.conf", "/usr/local/etc/sudo.conf"];
@@ -135,6 +135,9 @@ impl Administrators {
         let first = line.split_whitespace().next().unwrap_or_default();
         // `#1000` is a user, `# 1000` and `#x` are comments.
         let is_comment = first.strip_prefix('#').is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()));
+        if !is_comment && !first.starts_with("Defaults") {
+            self.commands.extend(text::absolute_paths(line).map(str::to_owned));
+        }
         match first {
             "" | "Host_Alias" | "Runas_Alias" | "Cmnd_Alias" | "Cmd_Alias" => {}
             _ if is_comment || first.starts_with("Defaults") => {}

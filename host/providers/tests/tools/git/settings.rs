@@ -75,7 +75,7 @@ fn attack_settings_that_the_policy_may_write_name_no_programs() {
 fn attack_settings_that_others_include_name_no_programs_that_the_policy_may_write() {
     let rules = "paths = [\"/srv/team/**\"]\ndownload_hosts = [\"git://git.example\"]\n";
     let inner = "[include]\n\tpath = inner\n";
-    let cases: [(&str, &str, &str, Option<&str>); 8] = [
+    let cases: [(&str, &str, &str, Option<&str>); 11] = [
         (
             "etc/gitconfig",
             "[include]\n\tpath = /srv/team/gitconfig\n",
@@ -90,6 +90,19 @@ fn attack_settings_that_others_include_name_no_programs_that_the_policy_may_writ
         ),
         ("etc/gitconfig", "[include]\n\tpath = ../srv/team/../team/x\n", "", Some("/team/x, which /etc/gitconfig")),
         ("etc/gitconfig", "[core]\n\tgitProxy = /srv/team/program\n", "", Some("names as a program")),
+        (
+            "etc/gitconfig",
+            "[core]\n\tsshCommand = ssh -F/srv/team/ssh.conf\n",
+            "",
+            Some("/srv/team/ssh.conf, which /etc/gitconfig"),
+        ),
+        (
+            "etc/gitconfig",
+            "[core]\n\tsshCommand = ssh -F $X\n",
+            "",
+            Some("cannot tell which program `core.sshcommand`"),
+        ),
+        ("etc/ssh/ssh_config", "Include \"/srv/team/a b\"\n", "", Some("/srv/team/a b, which /etc/ssh/ssh_config")),
         ("etc/ssh/ssh_config", "Include /srv/*/ssh*\n", "", Some("/srv/team/ssh.conf, which /etc/ssh/ssh_config")),
         ("etc/ssh/ssh_config", "Include more.d/*\n", "", Some("/srv/team/ssh.conf, which /etc/ssh/more.d/a")),
         ("etc/ssh/ssh_config", "Include /srv/%h/x\n", "", Some("cannot tell which files /etc/ssh/ssh_config includes")),
