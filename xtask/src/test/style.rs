@@ -63,7 +63,7 @@ const DOORS: [(&str, &[&str]); 25] = [
     ("converge", &["contract", "errors", "node"]),
     ("databag", &[]),
     ("errors", &[]),
-    ("facts", &[]),
+    ("facts", &["plain_files"]),
     ("grants", &["text"]),
     ("import", &["author", "contract", "grants", "node", "plain_files", "resolve", "text"]),
     ("machine", &["contract", "databag", "errors", "grants", "node", "plain_files", "text"]),
