@@ -170,16 +170,21 @@ fn compiling_native_code_is_announced_and_counted_once() {
     fs::create_dir(&root).unwrap();
     let fixtures = specs::fixtures().display().to_string();
     let root = root.display().to_string();
-    let run = || {
+    let run = |more: &[&str], cache: &Path| {
         let arguments =
             ["converge", "--root", &root, "--policies", &fixtures, "--policy-name", "empty", "--allow-all", "-N", "n1"];
-        let output = command(&program, &arguments).env("WRUN_CACHE_DIR", &cache).output().unwrap();
+        let arguments = [&arguments[..], more].concat();
+        let output = command(&program, &arguments).env("WRUN_CACHE_DIR", cache).output().unwrap();
         let [said, noted] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
         assert_eq!(output.status.code(), Some(0), "{said}{noted}");
         (said.contains("s of compiling native code"), noted.matches("compiling native code of policy empty").count())
     };
-    assert_eq!(run(), (true, 1));
-    assert_eq!(run(), (false, 0), "the second run has it already");
+    assert_eq!(run(&[], &cache), (true, 1));
+    assert_eq!(run(&[], &cache), (false, 0), "the second run has it already");
+    // So has the second dry run on a machine without a real run.
+    let other = cache.with_file_name("other-cache");
+    assert_eq!(run(&["--why-run"], &other), (true, 1));
+    assert_eq!(run(&["--why-run"], &other), (false, 0), "the first dry run kept it");
 }
 
 #[test]
