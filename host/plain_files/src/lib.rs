@@ -10,6 +10,7 @@ mod absent;
 mod folder;
 mod held;
 mod own;
+mod random;
 mod walk;
 mod write;
 
@@ -25,6 +26,7 @@ pub use absent::{explained, missing_part, near_name};
 pub use folder::{Folder, free_bytes};
 pub use held::HeldFolder;
 pub use own::is_own_user;
+pub use random::random_bytes;
 pub use walk::{Entry, Kind, WalkError};
 pub use write::{Existing, Survives, UNFINISHED, replace, replace_with, unfinished_name};
 

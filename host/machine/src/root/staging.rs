@@ -5,8 +5,8 @@
 //! that nobody can foresee is found by its form, when the next file for the target gets such a name.
 
 use super::{Entry, Kind, open};
-use crate::random::random_bytes;
 use cap_std::fs::{Dir, OpenOptions};
+use plain_files::random_bytes;
 use rustix::fs::{AtFlags, FlockOperation};
 use rustix::io::Errno;
 use std::fs::File;
