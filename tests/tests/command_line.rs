@@ -170,16 +170,21 @@ fn compiling_native_code_is_announced_and_counted_once() {
     fs::create_dir(&root).unwrap();
     let fixtures = specs::fixtures().display().to_string();
     let root = root.display().to_string();
-    let run = || {
+    let run = |more: &[&str], cache: &Path| {
         let arguments =
             ["converge", "--root", &root, "--policies", &fixtures, "--policy-name", "empty", "--allow-all", "-N", "n1"];
-        let output = command(&program, &arguments).env("WRUN_CACHE_DIR", &cache).output().unwrap();
+        let arguments = [&arguments[..], more].concat();
+        let output = command(&program, &arguments).env("WRUN_CACHE_DIR", cache).output().unwrap();
         let [said, noted] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
         assert_eq!(output.status.code(), Some(0), "{said}{noted}");
         (said.contains("s of compiling native code"), noted.matches("compiling native code of policy empty").count())
     };
-    assert_eq!(run(), (true, 1));
-    assert_eq!(run(), (false, 0), "the second run has it already");
+    assert_eq!(run(&[], &cache), (true, 1));
+    assert_eq!(run(&[], &cache), (false, 0), "the second run has it already");
+    // So has the second dry run on a machine without a real run.
+    let other = cache.with_file_name("other-cache");
+    assert_eq!(run(&["--why-run"], &other), (true, 1));
+    assert_eq!(run(&["--why-run"], &other), (false, 0), "the first dry run kept it");
 }
 
 #[test]
@@ -294,23 +299,7 @@ fn the_operators_handlers_hear_how_what_began_ended() {
 }
 
 /// A handler that has ended, whose end its tracer keeps from wrun. It writes the tracer's number to the file in its argument.
-const TRACED_HANDLER: &str = r#"
-    use POSIX ();
-    my $self = $$;
-    pipe my $hear, my $say;
-    syscall(157, 0x59616d61, -1, 0, 0, 0);
-    unless (fork) {
-        POSIX::setsid();
-        syscall(101, 0x4206, $self, 0, 0) == 0 or exit;
-        syswrite $say, "$$";
-        POSIX::close($_) for 0 .. 9;
-        sleep 600;
-    }
-    close $say;
-    my $tracer = <$hear>;
-    open my $out, '>', $ARGV[0];
-    print $out $tracer;
-"#;
+const TRACED_HANDLER: &str = include_str!("../../host/providers/tests/confined/traced.pl");
 
 #[test]
 fn attack_a_handler_that_is_traced_does_not_hold_the_run() {
@@ -321,7 +310,7 @@ fn attack_a_handler_that_is_traced_does_not_hold_the_run() {
             ["perl", "-e", TRACED_HANDLER, &tracer.display().to_string()].map(|word| format!("{word:?}")).join(", ");
         settings(program, &format!("[[handlers]]\non = [\"report\"]\ncommand = [{words}]\nseconds = 1\n"));
         let run = converge(program, machine, &cookbooks, &["--run-list", "a"]);
-        let number: i32 = fs::read_to_string(&tracer).unwrap().parse().expect("the handler was traced");
+        let number: i32 = fs::read_to_string(&tracer).unwrap().trim().parse().expect("the handler was traced");
         let _ = kill(Pid::from_raw(number), Signal::SIGKILL);
         let said = run.expect_code(0).unwrap().stderr;
         assert!(said.contains("took longer than 1 s, and process "), "{said}");

@@ -165,6 +165,31 @@ fn without_grants_nothing_is_changed_and_the_denial_says_what_would_allow_it() {
     assert!(error["hint"].as_str().unwrap().contains("facts = [\"memory.total\"]"), "{error:#}");
 }
 
+/// What the operator set is not left out of a file because a grant is missing.
+#[test]
+fn an_attribute_of_the_operator_that_is_hidden_from_a_policy_in_rust_is_an_error_that_names_the_grant() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let machine = root.machine(Network::Shared).unwrap();
+    let granted = "read_attributes = [\"redis.port\"]";
+    let all = std::fs::read_to_string(grants()).unwrap();
+    assert!(all.contains(granted), "{all}");
+    let without = program.configuration().join("without.toml");
+    std::fs::write(&without, all.replace(granted, "")).unwrap();
+    let set = ["--policy-name", "monitoring", "--parameter", "redis.port=6380", "--why-run"];
+    let without = [&set[..], &["--grants", without.to_str().unwrap()]].concat();
+    let run = json(&converge(&program, &machine, &without).expect_code(1).unwrap());
+    let error = &run["error"];
+    assert_eq!(error["class"], "Wrun::Denied", "{error:#}");
+    let message = "policy `monitoring` may not read attribute `redis.port`: the operator set it";
+    assert_eq!(error["message"], message, "{error:#}");
+    assert!(error["hint"].as_str().unwrap().contains(granted), "{error:#}");
+    let read = &run["hidden_reads"][0];
+    let expect = serde_json::json!(["redis.port", "operator", true]);
+    assert_eq!(serde_json::json!([read["path"], read["owner"], read["refused"]]), expect);
+    let run = json(&converge(&program, &machine, &set).expect_code(0).unwrap());
+    assert_eq!([&run["hidden_reads"], &run["error"]], [&serde_json::json!([]), &Value::Null]);
+}
+
 #[test]
 fn a_policy_that_fails_leaves_the_others_alone() {
     let (program, root) = (Program::new().unwrap(), Root::new().unwrap());

@@ -225,6 +225,64 @@ fn a_policy_sees_of_layers_what_its_grants_let_it_read() {
     assert_eq!([site.seen("site"), site.seen("secret")], [Value::Null, json!("nil")]);
 }
 
+/// Reads of single levels, each of which has an answer that a hidden value would make wrong.
+const LEVELS: &str = "
+reads = {
+  'normal' => -> { node.normal['acme']['ntp'] }, 'read' => -> { node.normal.read('acme', 'ntp') },
+  'whole' => -> { node.normal['acme'].to_h }, 'unless' => -> { node.normal_unless['acme']['ntp'] = 'own' },
+  'default' => -> { node.combined_default['acme']['below'] }, 'path' => -> { node.combined_default('acme', 'below') },
+  'override' => -> { node.combined_override['acme']['above'] }, 'debug' => -> { node.debug_value('acme', 'above') },
+  'other' => -> { node.combined_default['acme']['none'] },
+}
+said = reads.map do |name, read|
+  \"#{name}: #{read.call.inspect}\"
+rescue StandardError => error
+  \"#{name}: #{error.class} #{error.message[/`acme[a-z.]*`/]}\"
+end
+node.normal['web']['mine'] = 1
+file '/srv/said' do
+  content (said << node.normal['web']['mine'].inspect).join(\"\\n\")
+end
+";
+
+#[test]
+fn a_level_does_not_hide_that_the_operators_value_in_it_is_hidden() {
+    let root = Root::new().unwrap();
+    let site = Site::new(&root);
+    site.write("web/cookbooks/web/recipes/default.rb", LEVELS);
+    site.build();
+    let values = "{default_attributes: {acme: {below: b}}, override_attributes: {acme: {above: a}}}";
+    site.write("layer.yaml", values);
+    site.write("given.json", "{\"acme\": {\"ntp\": \"n\"}}");
+    let file = site.path("given.json");
+    let given = ["-j", file.as_str()];
+    let said = || fs::read_to_string(root.path().join("srv/said")).unwrap_or_default();
+    let grants = "[policy.web]\npaths = [\"/srv/**\"]\n";
+    site.write("grants.toml", grants);
+    let report = site.run(&["layer.yaml"], &given);
+    let expect = [
+        ("normal", "acme.ntp"),
+        ("read", "acme.ntp"),
+        ("whole", "acme"),
+        ("unless", "acme.ntp"),
+        ("default", "acme.below"),
+        ("path", "acme.below"),
+        ("override", "acme.above"),
+        ("debug", "acme.above"),
+    ];
+    let expect: Vec<_> = expect.iter().map(|(name, path)| format!("{name}: Wrun::Denied `{path}`")).collect();
+    assert_eq!(said(), format!("{}\nother: nil\n1", expect.join("\n")));
+    let reads: Vec<_> = report["hidden_reads"].as_array().unwrap().iter().map(|read| read["path"].clone()).collect();
+    assert_eq!(reads, ["acme.ntp", "acme", "acme.below", "acme.above"]);
+
+    site.write("grants.toml", &format!("{grants}read_attributes = [\"acme\"]\nwrite_attributes = [\"acme\"]\n"));
+    let report = site.run(&["layer.yaml"], &given);
+    let seen = "normal: \"n\"\nread: \"n\"\nwhole: {\"ntp\" => \"n\"}\n";
+    assert!(said().starts_with(seen), "{}", said());
+    assert!(said().contains("default: \"b\"\npath: \"b\"\noverride: \"a\"\n"), "{}", said());
+    assert_eq!(report["hidden_reads"], json!([]));
+}
+
 /// A file with blanks is not written: a run without the value fails, wherever the operator set it.
 #[test]
 fn a_hidden_attribute_of_the_operator_is_an_error_that_names_the_grant() {

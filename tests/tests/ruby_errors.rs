@@ -8,7 +8,7 @@ use specs::{Machine, Network, Program, Root};
 use std::fs;
 
 /// A custom resource with a slip in its action, and one that does what it may not and raises it again.
-const FILES: [(&str, &str); 46] = [
+const FILES: [(&str, &str); 49] = [
     ("metadata.rb", "name 'web'\n"),
     ("resources/site.rb", "property :port, Integer\nprovides :web_site\naction :create do\n  fil '/srv/a'\nend\n"),
     (
@@ -24,6 +24,9 @@ const FILES: [(&str, &str); 46] = [
     ("recipes/action.rb", "file '/srv/a' do\n  action :craete\nend\n"),
     ("recipes/timing.rb", "file '/srv/a' do\n  notifies :run, 'execute[x]', :immediatly\nend\n"),
     ("recipes/node.rb", "log node.platform\n"),
+    ("recipes/removed.rb", "log 'a'\nnode.set['nginx']['port'] = 81\n"),
+    ("recipes/nowhere.rb", "log 'a'\ninclude_recipe 'wbe'\n"),
+    ("recipes/gone.rb", "include_recipe 'elsewhere::x'\n"),
     ("recipes/inner.rb", "web_site 'a'\n"),
     ("recipes/denied.rb", "web_other 'a'\n"),
     (
@@ -143,6 +146,20 @@ fn near_names_stand_beside_the_message() {
             let excerpt = format!("{}:{}", error["excerpt"]["file"].as_str().unwrap(), error["excerpt"]["line"]);
             assert_eq!(excerpt, place, "{recipe}: {error:#}");
         }
+    });
+}
+
+#[test]
+fn what_chef_removed_and_what_is_not_there_is_told_with_what_is() {
+    with_cookbook(|cookbook| {
+        let removed = cookbook.error("removed");
+        assert!(removed["message"].as_str().unwrap().contains("undefined method 'set'"), "{removed:#}");
+        let hint = "Chef 14 removed `node.set`: write `node.default`, `node.normal` or `node.override`";
+        assert_eq!(removed["hint"], hint, "{removed:#}");
+        let nowhere = cookbook.error("nowhere");
+        assert!(nowhere["message"].as_str().unwrap().starts_with("Cookbook wbe not found. "), "{nowhere:#}");
+        assert_eq!(nowhere["hint"], "did you mean `web`? the cookbooks here: web", "{nowhere:#}");
+        assert_eq!(cookbook.error("gone")["hint"], "the cookbooks here: web");
     });
 }
 

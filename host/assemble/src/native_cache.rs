@@ -36,13 +36,18 @@ enum FolderError {
     OpenToOthers,
 }
 
-/// Opens the cache. Returns `None` if there is no usable folder: then each run compiles its native code again. That is
-/// reported, unless this is a dry run as root on a machine without a cache folder.
-pub(crate) fn open(settings: &Settings, dry: bool, notify: &Notify) -> Option<NativeCache> {
-    // A dry run does not create the node's cache folder.
-    let opened = match dry && !settings.cache_dir.exists() {
-        true => Ok(None),
-        false => open_below(&settings.cache_dir, settings.min_free).map(Some),
+/// Opens the cache for a run. A dry run of root creates the node's cache folder, as it does the state directory for its
+/// record. A dry run of another user does not, and keeps native code in the user's own folder.
+pub(crate) fn open_for_run(settings: &Settings, is_dry: bool, notify: &Notify) -> Option<NativeCache> {
+    open(settings, !is_dry || rustix::process::geteuid().is_root(), notify)
+}
+
+/// Opens the cache. Returns `None` if there is no usable folder: then each run compiles its native code again. The reason is
+/// reported, unless it is that the node's cache folder does not exist. `creates` tells whether to create that one.
+pub(crate) fn open(settings: &Settings, creates: bool, notify: &Notify) -> Option<NativeCache> {
+    let opened = match creates || settings.cache_dir.exists() {
+        true => open_below(&settings.cache_dir, settings.min_free).map(Some),
+        false => Ok(None),
     };
     let opened = match opened {
         Ok(Some(cache)) => Ok(Some(cache)),

@@ -40,9 +40,9 @@ pub fn ask<T>(
     questions: impl FnOnce(&mut dyn FnMut(Question) -> Result<Value, Failure>) -> T,
 ) -> Result<T, AssembleError> {
     let source = Source::Folders(Folders::new(runtime, files));
-    // The cache is opened as in a dry run: native code of earlier runs is used, but the node's cache folder is not created.
-    // Without a cache the answers only take longer.
-    let cache = native_cache::open(settings, true, &|_| {});
+    // Native code of earlier runs is used, but the node's cache folder is not created. Without a cache the answers only take
+    // longer.
+    let cache = native_cache::open(settings, false, &|_| {});
     let sandbox = Sandbox::new(cache, compiler(settings, program, stop))?;
     ask_in(sandbox, settings, program, stop, AUTHOR, source, questions)
 }

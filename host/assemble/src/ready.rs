@@ -153,7 +153,7 @@ impl<'a> Assembly<'a> {
         if !is_dry {
             make_own_folders(settings)?;
         }
-        let make = || self.sandbox(native_cache::open(settings, is_dry, notify), &input).map(Arc::new);
+        let make = || self.sandbox(native_cache::open_for_run(settings, is_dry, notify), &input).map(Arc::new);
         let sandbox = match &request.stand_in {
             Some(stand_in) => stand_in.prepared.sandbox(make)?,
             None => make()?,

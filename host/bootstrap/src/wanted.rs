@@ -1,5 +1,6 @@
 //! The desired state of a machine.
 
+use std::fmt;
 use std::io::{self, Read};
 use std::path::PathBuf;
 
@@ -93,7 +94,7 @@ impl io::Write for Digesting {
 }
 
 /// A file of the desired state.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct WantedFile {
     /// Its path on the machine. It contains no characters with a special meaning in a shell.
     pub path: &'static str,
@@ -103,6 +104,18 @@ pub struct WantedFile {
     pub content: Vec<u8>,
     /// Whether the content must not be displayed.
     pub is_secret: bool,
+}
+
+/// The content of a secret file is left out.
+impl fmt::Debug for WantedFile {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = out.debug_struct("WantedFile");
+        shown.field("path", &self.path).field("mode", &self.mode).field("is_secret", &self.is_secret);
+        if self.is_secret {
+            return shown.finish_non_exhaustive();
+        }
+        shown.field("content", &String::from_utf8_lossy(&self.content)).finish()
+    }
 }
 
 impl WantedFile {
@@ -201,5 +214,12 @@ mod tests {
         let modes: Vec<_> = wanted.files.iter().map(|file| (file.path, file.mode)).collect();
         assert_eq!(modes[0], ("/etc/wrun/root.json", "644"));
         assert_eq!(modes[1], ("/etc/wrun/data_bag_secret", "600"));
+    }
+
+    #[test]
+    fn a_secret_is_never_printed() {
+        let wanted = Wanted::new(None, &Settings::default(), None, Some(b"grants".to_vec()), Some(b"hunter2".to_vec()));
+        let shown = format!("{wanted:?} {wanted:#?}");
+        assert!(shown.contains("grants") && !shown.contains("hunter2") && !shown.contains("104"), "{shown}");
     }
 }

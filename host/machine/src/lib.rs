@@ -26,9 +26,10 @@ pub mod locks;
 pub mod mask;
 pub mod pace;
 pub mod process_search;
-pub mod random;
 pub mod remarks;
 pub mod root;
 pub mod systemd;
 pub mod users;
 pub mod written;
+
+pub use plain_files::random_bytes;

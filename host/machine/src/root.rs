@@ -21,6 +21,7 @@ mod disk;
 mod entry;
 mod fault;
 mod file_cache;
+mod future;
 mod giving;
 mod held;
 mod home;
@@ -42,6 +43,7 @@ pub use disk::Disk;
 pub use entry::{Entry, Kind};
 pub use fault::Fault;
 pub(crate) use fault::system_error;
+pub use future::FuturePlace;
 pub use giving::Given;
 pub use held::Held;
 pub use home::HomeAccess;
@@ -64,7 +66,6 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use std::io::Read;
-use std::ops::ControlFlow;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -121,38 +122,6 @@ pub struct Place {
     parent: Dir,
     name: String,
     real: String,
-}
-
-/// The place that a path would lead to if its missing parts were created.
-#[derive(Debug)]
-pub struct FuturePlace {
-    /// The deepest existing entry of the path.
-    pub base: Place,
-    /// The attributes of that entry.
-    pub entry: Entry,
-    /// The missing names below it, in order.
-    pub missing: Vec<String>,
-}
-
-/// The deepest existing entry of a path, and the missing names below it.
-type Deepest = (Place, Entry, Vec<String>);
-
-impl FuturePlace {
-    /// Returns the real path of the whole.
-    pub fn real(&self) -> String {
-        self.real_paths().pop().unwrap_or_else(|| self.base.real.clone())
-    }
-
-    /// Returns the real paths of the missing parts, in order.
-    pub fn real_paths(&self) -> Vec<String> {
-        let base = self.base.real.trim_end_matches('/');
-        let grow = |path: &mut String, name: &String| {
-            path.push('/');
-            path.push_str(name);
-            Some(path.clone())
-        };
-        self.missing.iter().scan(base.to_owned(), grow).collect()
-    }
 }
 
 impl Root {
@@ -257,18 +226,6 @@ impl Root {
         absent(self.locate_target(path).and_then(|place| place.entry()))
     }
 
-    /// Resolves an absolute path as if its missing parts existed: returns the real path of the deepest existing entry, and
-    /// the missing names below it.
-    ///
-    /// # Errors
-    /// The path is malformed, forms a circle, or may not be searched.
-    pub fn future_place(&self, path: &str) -> Result<FuturePlace, Fault> {
-        let (base, entry, missing) = self.deepest(path)?;
-        let future_place = FuturePlace { base, entry, missing };
-        self.asked.note(path, &future_place.real());
-        Ok(future_place)
-    }
-
     /// Returns the path for a grant check of an entry that may be missing: the real path as in
     /// [`future_place`](Self::future_place). The rest stays as written if links form a circle or if a directory may not be
     /// searched. So a policy cannot probe for files that it may not see.
@@ -294,45 +251,6 @@ impl Root {
     /// Forgets all resolved paths.
     pub fn forget_asked(&self) {
         self.asked.clear();
-    }
-
-    /// Returns the deepest existing entry of a path, and the missing names below it. A dangling link is followed to its
-    /// target, just as a link to an existing entry. So the grant check is the same for both.
-    fn deepest(&self, path: &str) -> Result<Deepest, Fault> {
-        check(path)?;
-        let mut path = path.to_owned();
-        for _ in 0..=MAXIMUM_BLIND_LINKS {
-            path = walk::by_text(path.split('/'));
-            check(&path)?;
-            path = match self.deepest_or_link(&path)? {
-                ControlFlow::Break(found) => return Ok(found),
-                ControlFlow::Continue(behind_link) => behind_link,
-            };
-        }
-        Err(Fault::new(Errno::LOOP, FileCall::Open, &path))
-    }
-
-    /// Does one round of [`deepest`](Self::deepest): returns the result, or the target of a dangling link.
-    fn deepest_or_link(&self, path: &str) -> Result<ControlFlow<Deepest, String>, Fault> {
-        let names: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
-        for end in (0..=names.len()).rev() {
-            let (there, missing) = names.split_at_checked(end).unwrap_or_default();
-            let there = format!("/{}", there.join("/"));
-            if let Some(place) = absent(self.find_target(&there))?
-                && let Some(entry) = absent(place.entry())?
-            {
-                let missing = missing.iter().map(|name| (*name).to_owned()).collect();
-                return Ok(ControlFlow::Break((place, entry, missing)));
-            }
-            let Some(place) = absent(self.find(&there))? else { continue };
-            if absent(place.entry())?.is_some_and(|entry| entry.kind == Kind::Link) {
-                let text = place.read_link()?;
-                let parent = place.real().rsplit_once('/').map_or("", |(parent, _)| parent);
-                let target = if text.starts_with('/') { text } else { format!("{parent}/{text}") };
-                return Ok(ControlFlow::Continue(format!("{target}/{}", missing.join("/"))));
-            }
-        }
-        Err(Fault::new(Errno::NOENT, FileCall::Open, path))
     }
 
     /// Opens a regular file whose path has no link, without walking the path: the common case of thousands of unchanged files.

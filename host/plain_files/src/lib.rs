@@ -11,6 +11,7 @@ mod folder;
 mod held;
 pub mod mounts;
 mod own;
+mod random;
 mod walk;
 mod write;
 
@@ -26,6 +27,7 @@ pub use absent::{explained, missing_part, near_name};
 pub use folder::{Folder, free_bytes};
 pub use held::HeldFolder;
 pub use own::is_own_user;
+pub use random::random_bytes;
 pub use walk::{Entry, Kind, WalkError};
 pub use write::{Existing, Survives, UNFINISHED, replace, replace_with, unfinished_name};
 

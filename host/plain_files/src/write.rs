@@ -8,7 +8,8 @@ use std::path::Path;
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use rustix::path::Arg;
-use rustix::rand::{GetRandomFlags, getrandom};
+
+use crate::random::random_bytes;
 
 /// The prefix of the names of incomplete files.
 pub const UNFINISHED: &str = ".unfinished-";
@@ -107,13 +108,7 @@ pub(crate) fn write_with_in(
 /// # Errors
 /// The system has no random bytes.
 pub fn unfinished_name() -> io::Result<String> {
-    let mut bytes = [0_u8; 16];
-    // The system returns so few bytes either completely or not at all.
-    let count = rustix::io::retry_on_intr(|| getrandom(bytes.as_mut_slice(), GetRandomFlags::empty()))?;
-    if count != bytes.len() {
-        return Err(io::Error::other("the system has no random bytes"));
-    }
-    Ok(format!("{UNFINISHED}{:032x}", u128::from_ne_bytes(bytes)))
+    Ok(format!("{UNFINISHED}{:032x}", u128::from_ne_bytes(random_bytes()?)))
 }
 
 /// Renames a finished file from its temporary name to its final name.

@@ -51,7 +51,7 @@ pub struct Parts<'a> {
     pub without_policies: bool,
     /// Seconds that were spent on compiling native code, before the run or during it.
     pub compile_seconds: f64,
-    /// Whether later runs find the compiled native code. It is not kept by a dry run of root on a node without a real run.
+    /// Whether later runs find the compiled native code. It is not kept without a usable cache folder.
     pub compiled_is_kept: bool,
 }
 

@@ -39,10 +39,7 @@ pub fn blocks(parts: &Parts<'_>) -> Vec<Block> {
     let compiled = match parts.compile_seconds {
         0.0 => String::new(),
         seconds => {
-            let kept = match parts.report.why_run && !parts.compiled_is_kept {
-                true => " (only a real run keeps it)",
-                false => "",
-            };
+            let kept = if parts.compiled_is_kept { "" } else { " (not kept)" };
             format!(", after {seconds:.2} s of compiling native code{kept}")
         }
     };

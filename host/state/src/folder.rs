@@ -5,7 +5,6 @@ use std::io::{self, BufWriter, Read as _, Write};
 use std::path::{Path, PathBuf};
 
 use plain_files::{Existing, UNFINISHED, is_not_plain};
-use rustix::io::Errno;
 use rustix::process::geteuid;
 
 pub(crate) use plain_files::Survives;
@@ -289,16 +288,7 @@ fn unopened(error: io::Error, path: &Path, wanted: &'static str) -> StateError {
 
 /// Random bytes from the system; `path` is what they are for.
 pub(crate) fn random<const LENGTH: usize>(path: &Path) -> Result<[u8; LENGTH], StateError> {
-    let mut bytes = [0; LENGTH];
-    let mut filled = 0;
-    while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-        match rustix::rand::getrandom(rest, rustix::rand::GetRandomFlags::empty()) {
-            Ok(count) => filled += count,
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(StateError::system("find randomness for", path, errno)),
-        }
-    }
-    Ok(bytes)
+    plain_files::random_bytes().map_err(|errno| StateError::system("find randomness for", path, errno))
 }
 
 /// Random bytes in hexadecimal.

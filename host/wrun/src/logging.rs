@@ -1,12 +1,14 @@
 //! Writes the log: the messages of wrun's crates through `tracing`, and the log messages of cookbooks.
 
+mod log_file;
+
 use crate::settings::{Level, LogLocation, Settings};
 use crate::terminal::LogStream;
 use anyhow::Context as _;
 use contract::LogLevel;
+use log_file::LogFile;
 use std::fmt::{self, Write as _};
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::sync::Mutex;
 use text::escape_line;
@@ -113,55 +115,6 @@ impl Visit for Sentence {
     }
 }
 
-/// A file that is not written to while too little is free on its disk. What policies log would else fill the disk over
-/// several runs, and stop the runs of all.
-struct LogFile {
-    file: File,
-    /// The bytes that stay free. They are twice as many as runs leave, so that the log stops before a run does.
-    least_free: u64,
-    /// The bytes that may be written before the disk is asked again.
-    room: u64,
-    /// True if lines were left out since the last written one.
-    left_out: bool,
-}
-
-impl LogFile {
-    /// The bytes between two questions about the disk.
-    const STEP: u64 = 64 << 10;
-
-    fn new(file: File, least_free: u64) -> Self {
-        Self { file, least_free, room: 0, left_out: false }
-    }
-
-    fn has_room(&mut self, bytes: u64) -> io::Result<bool> {
-        if self.least_free > 0 && self.room < bytes {
-            let free = plain_files::free_bytes(&self.file)?.saturating_sub(self.least_free);
-            self.room = free.min(bytes.max(Self::STEP));
-        }
-        let has_room = self.least_free == 0 || self.room >= bytes;
-        self.room = self.room.saturating_sub(bytes);
-        Ok(has_room)
-    }
-}
-
-impl Write for LogFile {
-    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        if !self.has_room(line.len() as u64)? {
-            self.left_out = true;
-            return Ok(line.len());
-        }
-        if std::mem::take(&mut self.left_out) {
-            writeln!(self.file, "wrun: lines are missing here: less than {} MiB were free", self.least_free >> 20)?;
-        }
-        self.file.write_all(line)?;
-        Ok(line.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
-}
-
 /// Writes the log messages of a run to the log.
 pub(crate) struct RunLog;
 
@@ -223,27 +176,5 @@ fn logged(policy: Option<&str>, level: LogLevel, line: &str) {
         LogLevel::Info => tracing::info!(target: "cookbook", policy, "{line}"),
         LogLevel::Warn => tracing::warn!(target: "cookbook", policy, "{line}"),
         LogLevel::Error | LogLevel::Fatal => tracing::error!(target: "cookbook", policy, "{line}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn attack_the_log_leaves_room_for_runs() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("log");
-        let open = || OpenOptions::new().create(true).append(true).open(&path).unwrap();
-        LogFile::new(open(), 1).write_all(b"written\n").unwrap();
-        let mut full = LogFile::new(open(), u64::MAX);
-        full.write_all(b"left out\n").unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "written\n");
-        // There is room again.
-        full.least_free = 1;
-        full.write_all(b"written again\n").unwrap();
-        let text = std::fs::read_to_string(&path).unwrap();
-        assert!(text.starts_with("written\nwrun: lines are missing here"), "{text}");
-        assert!(text.ends_with("written again\n"), "{text}");
     }
 }

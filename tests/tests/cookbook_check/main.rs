@@ -388,7 +388,7 @@ fn parts_that_only_other_systems_reach_do_not_count() {
             ("resources/task.rb", "action :create do\n  windows_task 'a'\n  directory '/tasks'\nend\n"),
             ("recipes/unix.rb", "launchd 'a'\n"),
             ("resources/old.rb", "chef_version_for_provides '< 12.0'\naction :create do\n  log Chef::Gone.to_s\nend\n"),
-            // No Linux node has to set it.
+            // No Linux node has to set it, and one that does fails.
             ("recipes/users.rb", "user 'a' do\n  secure_token true if node['web']['token']\nend\n"),
         ],
         &[],
@@ -408,6 +408,7 @@ fn parts_that_only_other_systems_reach_do_not_count() {
             ("recipes/iis.rb", "windows"),
             ("recipes/tasks.rb", "Windows"),
             ("recipes/tasks.rb", "Windows"),
+            ("recipes/users.rb", "macOS"),
             ("resources/old.rb", "Chef < 12.0"),
             ("resources/task.rb", "Windows"),
         ]
@@ -427,6 +428,50 @@ fn a_property_of_another_system_is_a_problem_where_nothing_keeps_linux_from_it()
     let recipe = "user 'a' do\n  iterations 5\nend\nuser 'b' do\n  iterations 5 if node['web']['mac']\nend\nif mac?\n  user 'c' do\n    iterations 5\n  end\nend\n";
     let report = check(&[("metadata.rb", "name 'web'\n"), ("recipes/default.rb", recipe)], &[], 1);
     expect(&report["problems"], &[("property recipes/default.rb:2", "`user` has no property `iterations`")]);
+    let only = "`user` has no property `iterations` on Linux: such nodes fail here";
+    let notes = [
+        ("property recipes/default.rb:5", only),
+        ("property recipes/default.rb:9", "`user` has no property `iterations`"),
+    ];
+    expect(&report["notes"], &notes);
+}
+
+#[test]
+fn methods_that_nodes_do_not_have_are_problems() {
+    let recipe = "node.set['web']['port'] = 1\nnode.set_unless['web']['a'] = 1\nnode.override_unless['web']['b'] = 1\n\
+        node.normal['web']['c'] = 1\nlog node.platform\nlog node.chef_environment\nnode.defualt['web']['d'] = 1\n\
+        log node.web.to_s\nlog node.entirely_unknown\nnode.site_port\nnode.each { |one| one.set }\nlog node.to_hash.keys.join\n";
+    let library = "class Chef::Node\n  def site_port = 80\nend\n";
+    let files = [
+        ("metadata.rb", "name 'web'\n"),
+        ("attributes/default.rb", "set['web']['port'] = 80\ndefault['web']['name'] = node.name\n"),
+        ("libraries/node.rb", library),
+        ("recipes/default.rb", recipe),
+    ];
+    let report = check(&files, &[], 1);
+    let no = |name: &str| format!("a node has no method `{name}`");
+    expect(
+        &report["problems"],
+        &[
+            ("method attributes/default.rb:1", &no("set")),
+            ("method recipes/default.rb:1", &no("set")),
+            ("method recipes/default.rb:2", &no("set_unless")),
+            ("method recipes/default.rb:5", &no("platform")),
+            ("method recipes/default.rb:7", &no("defualt")),
+            ("method recipes/default.rb:8", &no("web")),
+        ],
+    );
+    expect(&report["notes"], &[("method recipes/default.rb:9", &no("entirely_unknown"))]);
+    let hints: Vec<_> =
+        report["problems"].as_array().unwrap().iter().map(|one| one["hint"].as_str().unwrap()).collect();
+    for hint in [
+        "Chef 14 removed `node.set`: write `node.default`, `node.normal` or `node.override`",
+        "an attribute is read as `node['platform']`",
+        "an attribute is read as `node['web']`",
+        "did you mean `node.default`?",
+    ] {
+        assert!(hints.contains(&hint), "{hint} in {hints:#?}");
+    }
 }
 
 #[test]

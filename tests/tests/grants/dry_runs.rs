@@ -4,7 +4,7 @@ use super::{Bench, json};
 use serde_json::Value;
 use specs::{Network, Program, Root, fixtures};
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 
@@ -69,6 +69,16 @@ fn an_ordinary_user_may_look_and_has_a_record_of_it() {
     let (code, out, err) = run(&[&converge[..], &["--policy-name", "load"]].concat());
     assert_eq!(code, Some(1), "{out}\n{err}");
     assert!(err.contains("this user may not read"), "{err}");
+    // Native code is kept where this user alone can write, so that the next dry run finds it.
+    let cache = home.path().join(".cache/wrun");
+    let about = fs::metadata(cache.join("native-v2")).unwrap();
+    assert_eq!((about.uid(), about.mode() & 0o777), (65_534, 0o700));
+    let shown =
+        ["converge", "--why-run", "-N", "n1", "--policies", &policies, "-j", &attributes, "--policy-name", "load"];
+    let compiles = || run(&shown).1.contains("of compiling native code");
+    assert!(!compiles());
+    fs::remove_dir_all(&cache).unwrap();
+    assert_eq!([compiles(), compiles()], [true, false]);
     let json: Value = serde_json::from_str(&out).unwrap();
     // A state directory that is not the usual one has a folder of its own there.
     let states = home.path().join(".local/state/wrun/states");

@@ -147,7 +147,8 @@ class Chef
       return attributes.public_send(name, ...) if ImmutableMash.public_method_defined?(name)
 
       # A bare word in an attributes file is a method that the attributes do not have, as in Chef.
-      raise NoMethodError.new("undefined method '#{name}' for an instance of Chef::Node::Attribute", name, receiver: self)
+      error = NoMethodError.new("undefined method '#{name}' for an instance of Chef::Node::Attribute", name, receiver: self)
+      raise Wrun::Hints.attach(error, AttributeMethods::REMOVED[name])
     end
 
     def respond_to_missing?(name, include_private = false) = ImmutableMash.public_method_defined?(name) || super

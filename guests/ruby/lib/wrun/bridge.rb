@@ -31,9 +31,10 @@ module Wrun
     # `JSON.parse` reads its options anew in each call, which takes ten times as long as to parse a short reply.
     PARSER = JSON::Parser::Config.new(max_nesting: false)
 
+    private_constant :PARSER
+
     # The characters that JSON escapes.
     SPECIAL = /["\\\x00-\x1f]/
-    private_constant :PARSER, :SPECIAL
 
     class << self
       # Calls a function of the contract: `Bridge.call("node.read", "merged", ["platform"])`. Returns the parsed JSON, a
@@ -49,13 +50,8 @@ module Wrun
         open(GATE.eval(request).to_s)
       end
 
-      private
-
-      # Returns the JSON text of arguments. Most of them are short names and numbers, and for these Ruby's JSON generator takes ten
-      # times as long.
-      def list(arguments) = "[#{arguments.map { |one| plain(one) || JSON.generate(one) }.join(",")}]"
-
-      # Returns the JSON text of a value that needs no generator, or nil.
+      # Returns the JSON text of a value that needs no generator, or nil. Ruby's JSON generator takes ten times as long for short
+      # names and numbers.
       def plain(value)
         case value
         when Integer, true, false then value.to_s
@@ -65,6 +61,11 @@ module Wrun
         when Array then plain_list(value) if value.instance_of?(Array)
         end
       end
+
+      private
+
+      # Returns the JSON text of arguments. Most of them are short names and numbers.
+      def list(arguments) = "[#{arguments.map { |one| plain(one) || JSON.generate(one) }.join(",")}]"
 
       # Returns the JSON text of a list without lists and objects, or nil.
       def plain_list(values)

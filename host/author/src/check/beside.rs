@@ -3,7 +3,7 @@
 //! A run fails there, or works because another cookbook of it happens to depend on them.
 
 use super::gather::Gathered;
-use super::judge::Verdict;
+use super::verdict::Verdict;
 use crate::CookbookFolders;
 use crate::undeclared::{self, Brought};
 use contract::CookbookFiles as _;
@@ -76,6 +76,11 @@ impl<'a> Beside<'a> {
         automatic: &'a BTreeSet<String>,
     ) -> Self {
         Self { all, gathered, checked, automatic }
+    }
+
+    /// Whether a top-level attribute is a fact of the machine.
+    pub(super) fn is_fact(&self, name: &str) -> bool {
+        self.automatic.contains(name)
     }
 
     /// The names of the cookbooks on which nothing here depends.

@@ -57,6 +57,13 @@ pub(super) enum What {
     Foreign {
         name: String,
     },
+    /// A method that nodes do not have, as in `node.set`.
+    NodeWord {
+        name: String,
+        /// What replaces it, if Chef removed it.
+        removed: Option<String>,
+        near: Option<String>,
+    },
     /// A word of a recipe or an attributes file that the library does not have.
     Word {
         name: String,
@@ -267,6 +274,8 @@ pub(super) struct Property {
     /// Whether the library's type lacks this property.
     #[serde(default)]
     pub(super) unknown: bool,
+    /// The other system on which alone Chef's type has this property, if a condition may keep Linux from it.
+    pub(super) elsewhere: Option<String>,
     /// Whether every resource has this property. It is set only for types that the library does not have.
     #[serde(default)]
     pub(super) common: bool,

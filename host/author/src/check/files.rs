@@ -2,7 +2,7 @@
 
 use super::facts::Resource;
 use super::gather::Gathered;
-use super::judge::Verdict;
+use super::verdict::Verdict;
 use serde_json::Value;
 use text::nearest;
 

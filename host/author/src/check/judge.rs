@@ -4,15 +4,15 @@
 //! code that handles its own failure, and code whose behaviour the text does not show.
 
 use super::beside::Beside;
-use super::elsewhere::types_of_others;
+use super::brought::Brought;
 use super::facts::{Fact, Property, RefusedKind, Resource, What};
 use super::gather::Gathered;
 use super::left_out::{self, LeftOut};
-use super::shapes::Shapes;
 use super::unset::{Attributes, Variables};
+use super::verdict::{Verdict, Weight};
 use super::{Scope, files, modes, notifications};
 use errors::{ErrorKind, chef};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use text::nearest;
 
 /// A problem or a note about a place in a cookbook.
@@ -44,114 +44,6 @@ pub(super) struct Judgement {
     pub(super) left_out: Vec<LeftOut>,
 }
 
-/// The types, methods and constants that the cookbook and its dependencies define.
-pub(super) struct Brought<'a> {
-    pub(super) types: BTreeSet<&'a str>,
-    pub(super) methods: BTreeSet<&'a str>,
-    /// The properties of all its types.
-    members: BTreeSet<&'a str>,
-    constants: BTreeSet<&'a str>,
-    /// The cookbook's own types that are for another system, and that system.
-    elsewhere: BTreeMap<&'a str, &'a str>,
-    pub(super) shapes: Shapes<'a>,
-}
-
-impl<'a> Brought<'a> {
-    fn of(gathered: &'a Gathered) -> Self {
-        let all = || gathered.facts.iter().chain(&gathered.brought).map(|(file, fact)| (file.as_str(), fact));
-        let mut brought = Self {
-            types: BTreeSet::new(),
-            methods: BTreeSet::new(),
-            members: BTreeSet::new(),
-            constants: BTreeSet::new(),
-            elsewhere: types_of_others(gathered, |_, fact| fact.platform.as_deref()),
-            shapes: Shapes::of(all()),
-        };
-        for (file, fact) in all() {
-            match &fact.what {
-                What::Type { name, .. } => {
-                    brought.types.insert(name);
-                }
-                What::Method { name } => {
-                    brought.methods.insert(name);
-                }
-                // A property in a library's module belongs to the types that include the module.
-                What::Member { name, .. } if !file.contains("resources/") => {
-                    brought.methods.insert(name);
-                }
-                What::Member { name, .. } => {
-                    brought.members.insert(name);
-                }
-                What::Defined { name } => {
-                    brought.constants.insert(name);
-                }
-                _ => {}
-            }
-        }
-        brought
-    }
-
-    /// Whether a constant, or one that it lies in, is defined by a cookbook.
-    fn constant(&self, name: &str) -> bool {
-        let [at_start, inside, at_end] = [format!("{name}::"), format!("::{name}::"), format!("::{name}")];
-        let has_it = |defined: &&str| {
-            *defined == name
-                || defined.starts_with(&at_start)
-                || defined.contains(&inside)
-                || defined.ends_with(&at_end)
-        };
-        self.constants.iter().any(has_it)
-    }
-}
-
-/// What a verdict comes to.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Weight {
-    Problem,
-    Note,
-    /// The check could not be made; the message says why.
-    LeftOut,
-}
-
-/// What is said of one place, not yet weighed.
-pub(super) struct Verdict {
-    kind: &'static str,
-    message: String,
-    hint: Option<String>,
-    weight: Weight,
-    /// Whether whatever reaches the place fails, in Chef too.
-    always_fails: bool,
-}
-
-impl Verdict {
-    pub(super) fn problem(kind: &'static str, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: None, weight: Weight::Problem, always_fails: false }
-    }
-
-    pub(super) fn note(kind: &'static str, message: impl Into<String>) -> Self {
-        Self { weight: Weight::Note, ..Self::problem(kind, message) }
-    }
-
-    /// The check was not made. `why` is a clause.
-    pub(super) fn left_out(kind: &'static str, why: String) -> Self {
-        Self { weight: Weight::LeftOut, ..Self::problem(kind, why) }
-    }
-
-    /// Says whether whatever reaches the place fails, in Chef too.
-    pub(super) fn always_fails(self, always_fails: bool) -> Self {
-        Self { always_fails, ..self }
-    }
-
-    pub(super) fn hint(self, hint: Option<String>) -> Self {
-        Self { hint, ..self }
-    }
-
-    /// Sets a near name as the hint.
-    pub(super) fn near(self, near: Option<&str>) -> Self {
-        self.hint(near.map(|near| format!("did you mean `{near}`?")))
-    }
-}
-
 /// Judges one of the cookbooks that are checked together, with those beside it.
 pub(super) fn judge(gathered: &Gathered, all: &[Gathered], beside: Beside<'_>, scope: &Scope) -> Judgement {
     let is_part = !scope.is_whole && !gathered.is_followed && beside.is_depended_on();
@@ -174,6 +66,10 @@ pub(super) fn judge(gathered: &Gathered, all: &[Gathered], beside: Beside<'_>, s
                 left_out.add(verdict.kind, verdict.message);
                 continue;
             }
+            // The cookbook itself says that the place is for another system.
+            if verdict.platform.is_some() && fact.platform.is_some() {
+                continue;
+            }
             let is_problem = verdict.weight == Weight::Problem && !excused;
             let is_reached = gathered.is_followed && file.starts_with("recipes/") && !fact.conditional;
             findings.push(Finding {
@@ -184,7 +80,7 @@ pub(super) fn judge(gathered: &Gathered, all: &[Gathered], beside: Beside<'_>, s
                 hint: verdict.hint,
                 file: file.clone(),
                 line,
-                platform: fact.platform.clone(),
+                platform: fact.platform.clone().or(verdict.platform),
             });
         }
     }
@@ -240,6 +136,7 @@ impl Judge<'_> {
             What::Constant { name, near } => self.constant(name).map(|verdict| verdict.near(near.as_deref())),
             What::Foreign { name } if !self.brought.constant(name) => self.beside.constant(name),
             What::Word { name, near } => self.word(name, near.as_deref()),
+            What::NodeWord { name, removed, near } => self.node_word(name, removed.as_ref(), near.as_deref()),
             What::Attribute { name, below, asked } => {
                 let beside = self.beside.attribute(name, below).filter(|_| !self.attributes.has(name));
                 beside.or_else(|| self.unset_attribute(name, below).filter(|_| !asked))
@@ -430,6 +327,28 @@ impl Judge<'_> {
         })
     }
 
+    /// A method that nodes do not have. Attributes are not methods of nodes since Chef 13.
+    fn node_word(&self, name: &str, removed: Option<&String>, near: Option<&str>) -> Option<Verdict> {
+        if self.brought.methods.contains(name) {
+            return None;
+        }
+        let message = format!("a node has no method `{name}`");
+        if !self.gathered.missing.is_empty() && removed.is_none() {
+            return Some(Verdict::note("method", format!("{message}: perhaps of a cookbook that is not here")));
+        }
+        let is_attribute = self.beside.is_fact(name) || self.attributes.has(name);
+        let hint = match removed {
+            Some(hint) => Some(hint.clone()),
+            None if is_attribute => Some(format!("an attribute is read as `node['{name}']`")),
+            None => near.map(|near| format!("did you mean `node.{near}`?")),
+        };
+        Some(match hint {
+            Some(_) => Verdict::problem("method", message).hint(hint),
+            // A gem may bring it.
+            None => Verdict::note("method", message),
+        })
+    }
+
     fn properties<'a>(&'a self, resource: &'a Resource) -> impl Iterator<Item = (u32, Verdict)> + 'a {
         let kind = resource.kind.as_str();
         let judge = move |property: &'a Property| {
@@ -444,6 +363,11 @@ impl Judge<'_> {
                     } else {
                         Verdict::note("property", message)
                     }
+                }
+                None if let Some(platform) = &property.elsewhere => {
+                    let message =
+                        format!("resource type `{kind}` has no property `{name}` on Linux: such nodes fail here");
+                    Verdict::note("property", message).only_on(platform)
                 }
                 None if let Some(message) = &property.refused => Verdict::problem("property", message),
                 None => return modes::decimal(property).map(|verdict| (property.line, verdict)),

@@ -7,6 +7,7 @@
 //! subject     which cookbooks are meant, and where those lie that they depend on
 //! documents   the attributes that roles and environments set
 //! judge       the findings, with files, own_types, notifications, unset, elsewhere and beside
+//! brought     the names that the cookbooks define, and verdict, what is said of one place
 //! left_out    counts the checks that could not be made
 //! needs       what cookbooks ask of a node, with the table composed
 //! suggest     needs as entries of the operator's grants
@@ -16,6 +17,8 @@
 //! This crate cannot start Ruby. Callers implement [`Readers`], which opens Ruby instances.
 
 mod beside;
+mod brought;
+mod command_context;
 mod composed;
 mod documents;
 mod elsewhere;
@@ -36,6 +39,7 @@ mod subject;
 mod suggest;
 mod typos;
 mod unset;
+mod verdict;
 
 pub use documents::{DocumentFolders, Unread};
 pub use error::CheckError;

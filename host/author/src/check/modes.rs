@@ -1,7 +1,7 @@
 //! Finds permission bits that were meant in octal but written as a decimal number: `mode 644` means the bits 1204.
 
 use super::facts::Property;
-use super::judge::Verdict;
+use super::verdict::Verdict;
 use serde_json::Value;
 
 /// Returns the finding about a `mode` whose number was most likely meant in octal.

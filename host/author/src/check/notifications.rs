@@ -5,9 +5,9 @@
 
 use super::facts::{Fact, OneOrMany, What};
 use super::gather::Gathered;
-use super::judge::Verdict;
 use super::left_out;
 use super::typos::meant;
+use super::verdict::Verdict;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The resources that are declared.

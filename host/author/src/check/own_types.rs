@@ -1,9 +1,10 @@
 //! Uses of the cookbook's own resource types, and of those that it depends on: their properties and actions.
 
 use super::facts::{Property, Resource};
-use super::judge::{Judge, Verdict, no_action};
+use super::judge::{Judge, no_action};
 use super::left_out;
 use super::shapes::Shape;
+use super::verdict::Verdict;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use text::nearest;

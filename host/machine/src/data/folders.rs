@@ -6,6 +6,7 @@ use super::secrets::BagSecrets;
 use crate::pace::BYTES_PER_UNIT;
 use contract::{Account, Data, DataError, value_bytes};
 use grants::{Capability, Denied, PolicyGrants};
+use node::object::DEFAULT_ENVIRONMENT;
 use node::search::Query;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -141,7 +142,7 @@ impl Data for FolderData {
     fn environment(&mut self, name: &str) -> Result<Value, DataError> {
         allowed(self.grants.chef_environment(name))?;
         match self.folders.environments.get(name) {
-            None if name == "_default" => Ok(default_environment()),
+            None if name == DEFAULT_ENVIRONMENT => Ok(default_environment()),
             _ => one(&self.folders.environments, "environment", name),
         }
     }
@@ -173,7 +174,7 @@ fn allowed<Proof>(checked: Result<Proof, Denied>) -> Result<(), DataError> {
 
 fn default_environment() -> Value {
     json!({
-        "name": "_default", "description": "The default Chef environment", "cookbook_versions": {},
+        "name": DEFAULT_ENVIRONMENT, "description": "The default Chef environment", "cookbook_versions": {},
         "default_attributes": {}, "override_attributes": {},
     })
 }

@@ -6,8 +6,8 @@
 //! alone: it may be somebody else's.
 
 use super::{Entry, Kind, open};
-use crate::random::random_bytes;
 use cap_std::fs::{Dir, OpenOptions};
+use plain_files::random_bytes;
 use rustix::fs::{AtFlags, FlockOperation};
 use rustix::io::Errno;
 use std::fs::File;

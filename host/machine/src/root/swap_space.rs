@@ -5,7 +5,7 @@
 
 use super::fault::Hint;
 use super::{Fault, StagedFile};
-use crate::random::random_bytes;
+use plain_files::random_bytes;
 use rustix::fd::AsFd;
 use rustix::fs::{FallocateFlags, FsWord, XattrFlags};
 use rustix::io::Errno;

@@ -134,10 +134,16 @@ impl Attributes {
         [inherited, normal].iter().any(|hidden| !hidden.is_empty())
     }
 
-    /// Tells whether attributes that the operator set are hidden from this policy.
-    pub fn withholds_given(&self) -> bool {
+    /// Tells whether the operator's values in a level are hidden from this policy: `normal`, or one of the two of layers.
+    pub fn withholds_given(&self, level: Level) -> bool {
         let Withheld { given, default_layers, override_layers, .. } = &self.withheld;
-        [given, default_layers, override_layers].iter().any(|hidden| !hidden.is_empty())
+        let hidden = match level {
+            Level::Normal => given,
+            Level::EnvDefault => default_layers,
+            Level::EnvOverride => override_layers,
+            _ => return false,
+        };
+        !hidden.is_empty()
     }
 
     /// Returns the names of the attributes of others that are hidden: those that earlier policies left, and `normal` ones.

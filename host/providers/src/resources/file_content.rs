@@ -15,6 +15,7 @@ mod create;
 mod inspect;
 mod json_check;
 mod key_check;
+mod operations;
 mod remove;
 mod staging;
 mod unit_check;
@@ -23,8 +24,9 @@ pub(crate) mod wish;
 
 pub(crate) use access::{Access, Account, Numbers, assumption};
 pub(crate) use content::Content;
-pub(crate) use create::{SetAccess, Touch, WriteFile, access_step, plan_create};
+pub(crate) use create::plan_create;
 pub(crate) use inspect::Current;
+pub(crate) use operations::{SetAccess, Touch, WriteFile, access_step};
 pub(crate) use remove::{RemoveFile, delete_step, plan_delete};
 pub(crate) use staging::{Rejection, Staging};
 pub(crate) use wish::FileWish;

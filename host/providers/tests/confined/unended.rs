@@ -16,23 +16,8 @@ use std::time::Duration;
 /// A server of a file system that takes requests and answers none.
 const SERVER: &str = include_str!("silent.pl");
 
-/// A command that has ended and whose end its tracer, in a session of its own, keeps: it prints the tracer's number.
-const TRACED: &str = r#"
-    use POSIX ();
-    my $self = $$;
-    pipe my $hear, my $say;
-    syscall(157, 0x59616d61, -1, 0, 0, 0);
-    unless (fork) {
-        POSIX::setsid();
-        syscall(101, 0x4206, $self, 0, 0) == 0 or exit;
-        syswrite $say, "$$\n";
-        POSIX::close($_) for 0 .. 9;
-        sleep 600;
-    }
-    close $say;
-    my $tracer = <$hear>;
-    exit(defined $tracer ? 0 : 9);
-"#;
+/// A command that has ended and whose end its tracer, in a session of its own, keeps.
+const TRACED: &str = include_str!("traced.pl");
 
 /// Does something in a thread and with mounts of its own.
 ///

@@ -111,9 +111,6 @@ impl wit::Host for State {
     }
 
     fn keep(&mut self, view: wit::View, path: Vec<String>) -> Answer<wit::Kept> {
-        if !matches!(view, wit::View::Merged | wit::View::Automatic) {
-            return Ok(Err(wit::AttributeError::Invalid("only `merged` and `automatic` can be kept".into())));
-        }
         Ok(Ok(Reading::new(self.guest, self.run_and_services()?, view, &path, None).keep()))
     }
 
@@ -197,11 +194,11 @@ impl wit::Host for State {
     }
 
     fn debug(&mut self, path: Vec<String>) -> Answer<Vec<wit::LevelValue>> {
-        // The result includes the fact, so the policy must be allowed to read it.
-        if let Err(denied) =
-            Reading::new(self.guest, self.run_and_services()?, wit::View::Automatic, &path, None).read()
-        {
-            return Ok(Err(denied));
+        // The result includes the fact and what the operator set, so the policy must be allowed to read them.
+        for view in [wit::View::Automatic, wit::View::Normal, wit::View::CombinedDefault, wit::View::CombinedOverride] {
+            if let Err(denied) = Reading::new(self.guest, self.run_and_services()?, view, &path, None).read() {
+                return Ok(Err(denied));
+            }
         }
         let guest = self.guest;
         let attributes = self.run()?.attributes();

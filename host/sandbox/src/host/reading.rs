@@ -175,6 +175,8 @@ impl<'a> Reading<'a> {
                 has(Level::EnvDefault) || has(Level::EnvOverride) || node.is_given(path)
             }
             (ReadKind::Given, wit::View::Normal) => node.is_given(path),
+            (ReadKind::Given, wit::View::CombinedDefault) => has(Level::EnvDefault),
+            (ReadKind::Given, wit::View::CombinedOverride) => has(Level::EnvOverride),
             (ReadKind::Attribute, wit::View::Merged) => {
                 has(Level::Inherited) || has(Level::Normal) && !node.is_given(path)
             }
@@ -209,7 +211,12 @@ impl<'a> Reading<'a> {
         let node = self.run.attributes();
         match (kind, self.view) {
             (ReadKind::Fact, wit::View::Merged | wit::View::Automatic) => node.withholds_facts(),
-            (ReadKind::Given, wit::View::Merged | wit::View::Normal) => node.withholds_given(),
+            (ReadKind::Given, wit::View::Merged) => [Level::EnvDefault, Level::Normal, Level::EnvOverride]
+                .into_iter()
+                .any(|level| node.withholds_given(level)),
+            (ReadKind::Given, wit::View::Normal) => node.withholds_given(Level::Normal),
+            (ReadKind::Given, wit::View::CombinedDefault) => node.withholds_given(Level::EnvDefault),
+            (ReadKind::Given, wit::View::CombinedOverride) => node.withholds_given(Level::EnvOverride),
             (ReadKind::Attribute, wit::View::Merged | wit::View::Normal) => node.withholds_attributes(),
             _ => false,
         }
@@ -223,6 +230,12 @@ impl<'a> Reading<'a> {
             _ if self.path.first().is_some_and(|first| first == TAGS) => None,
             (ReadKind::Fact, wit::View::Merged | wit::View::Automatic) => node.withheld_fact(path),
             (ReadKind::Given, wit::View::Normal) => node.withheld_given(path),
+            (ReadKind::Given, wit::View::CombinedDefault) => {
+                node.withheld_default_layers(path).filter(|_| !self.overrides(Level::EnvDefault, found))
+            }
+            (ReadKind::Given, wit::View::CombinedOverride) => {
+                node.withheld_override_layers(path).filter(|_| !self.overrides(Level::EnvOverride, found))
+            }
             (ReadKind::Given, wit::View::Merged) => {
                 let above =
                     || node.withheld_override_layers(path).filter(|_| !self.overrides(Level::EnvOverride, found));
@@ -241,10 +254,12 @@ impl<'a> Reading<'a> {
     }
 
     /// Returns true if the value that the guest sees overrides one of this level. Objects are merged, and so are the arrays of
-    /// one group of levels.
+    /// one group of levels. The combined views have one group of levels.
     fn overrides(&self, level: Level, found: Option<&Value>) -> bool {
         let node = self.run.attributes();
-        let mut higher = Level::ALL.into_iter().filter(|other| *other > level);
+        let is_merged = matches!(self.view, wit::View::Merged);
+        let is_seen = |other: &Level| is_merged || other.group() == level.group();
+        let mut higher = Level::ALL.into_iter().filter(|other| *other > level).filter(is_seen);
         match found {
             None | Some(Value::Object(_)) => false,
             Some(Value::Array(_)) => {

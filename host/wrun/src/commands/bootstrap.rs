@@ -36,8 +36,7 @@ type Connection<'p> = Session<'p, BufReader<ChildStdout>, ChildStdin>;
 
 /// Returns a new mark that cannot be guessed.
 fn new_mark() -> anyhow::Result<String> {
-    let mut mark = [0; MARK_BYTES];
-    rustix::rand::getrandom(&mut mark, rustix::rand::GetRandomFlags::empty()).context("no random numbers")?;
+    let mark = plain_files::random_bytes::<MARK_BYTES>().context("no random numbers")?;
     Ok(text::hex(mark))
 }
 

@@ -3,14 +3,16 @@
 //! An action's line is written with its result, or before the first line that belongs below it. Until then only the status
 //! line shows the action. Errors that end a policy appear only in the recap after the run (`report::recap`).
 
+mod failures;
 mod live;
 mod warnings;
 
 use crate::printer::{Printer, diff_tone};
-use contract::{Change, Event, Failure, FailureMode, LogLevel, LogSource, Observer, Resource, Status, StopReason};
+use contract::{Change, Event, Failure, LogLevel, LogSource, Observer, Resource, Status, StopReason};
+use failures::{Failed, Untold, message_of};
 use live::Live;
 use node::origin::Origin;
-use report::{NewThing, Tone, compiled_lines, place, ran, sentence};
+use report::{NewThing, Tone, place, ran};
 use std::collections::VecDeque;
 use text::{escape, escape_line, versions};
 use warnings::Warnings;
@@ -60,24 +62,6 @@ struct Begun {
     new: Option<NewThing>,
     /// Whether changes are only simulated: in a dry run, or in the trial run for `:before`.
     dry: bool,
-}
-
-/// The failure of an action.
-struct Failed<'a> {
-    failure: &'a Failure,
-    status: Status,
-    ignored: bool,
-}
-
-struct Untold {
-    key: String,
-    nesting: u32,
-    /// The original text of the failure.
-    raised: String,
-    /// Whether a missing grant caused the failure.
-    is_denied: bool,
-    /// The failure as displayed to people.
-    sentence: String,
 }
 
 impl Doc {
@@ -231,73 +215,6 @@ impl Doc {
         }
     }
 
-    fn failed(&mut self, resource: &Resource, action: &str, head: &str, failed: Failed<'_>, nesting: u32) {
-        let Failed { failure, status, ignored } = failed;
-        if status == Status::Interrupted {
-            self.line(Tone::Warning, &format!("{head} (interrupted)"));
-            self.interrupted = true;
-            return;
-        }
-        let raised = format!("{}: {failure}", failure.class());
-        let sentence = sentence::with_resources(failure, resource.declaration.origin.file.as_deref());
-        // The end of the run lists all denials.
-        let is_denied = Failure::is_missing_grant(failure);
-        let why = if is_denied { ": denied" } else { "" };
-        let word = format!("{}{why}", if self.why_run { "would fail" } else { "failed" });
-        if ignored {
-            self.line(Tone::Warning, &format!("{head} ({word}, and is ignored)"));
-            self.line(Tone::Plain, &escape(&indented(&sentence, nesting + 2)));
-            let is_logged = resource.declaration.on_failure == FailureMode::Ignore;
-            self.forgiven = is_logged.then(|| format!("{failure}; ignore_failure is set, continuing"));
-            return;
-        }
-        self.line(Tone::Error, &format!("{head} ({word})"));
-        // The text of a failure that was passed on contains that of the inner failure.
-        let inner = |inner: &str| raised.contains(message_of(inner));
-        let is_new = !self.untold.iter().any(|one| inner(&one.raised)) && !self.told.as_deref().is_some_and(inner);
-        if self.why_run && is_new && !is_denied && !self.untold.is_empty() {
-            self.line(Tone::Plain, &escape(&indented(&sentence, nesting + 2)));
-            self.told = Some(raised.clone());
-        }
-        if is_new && !is_denied {
-            let margin = indent(nesting + 2);
-            for line in compiled_lines(resource) {
-                self.line(Tone::Quiet, &format!("{margin}{line}"));
-            }
-        }
-        if !self.why_run || self.untold.is_empty() {
-            self.untold.retain(|untold| !(untold.nesting > nesting && inner(&untold.raised)));
-            self.untold.push(Untold {
-                key: format!("{} {action}", resource.key),
-                nesting,
-                raised,
-                is_denied,
-                sentence,
-            });
-        }
-    }
-
-    /// Shows the failures at this nesting and deeper, which guest code has rescued.
-    fn tell_rescued(&mut self, from: u32) {
-        let (rescued, others): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.untold).into_iter().partition(|one| one.nesting >= from);
-        self.untold = others;
-        for Untold { key, nesting, sentence, .. } in rescued {
-            let text = format!("! {key} failed, and was rescued: {sentence}");
-            self.line(Tone::Warning, &escape(&indented(&text, nesting)));
-        }
-    }
-
-    /// Shows the failures of a dry run that did not end its policy and were not rescued. Denials are listed at the end.
-    fn tell_others(&mut self) {
-        for Untold { key, nesting, is_denied, sentence, .. } in std::mem::take(&mut self.untold) {
-            if !is_denied {
-                let text = format!("! {key} would fail: {sentence}");
-                self.line(Tone::Warning, &escape(&indented(&text, nesting)));
-            }
-        }
-    }
-
     /// Writes the text of a guest's panic, unless the recap shows the same text for `failure`.
     fn last_words(&mut self, failure: Option<&str>) {
         if let Some(words) = self.panicked.take().filter(|words| !failure.is_some_and(|told| told.contains(words))) {
@@ -310,20 +227,6 @@ impl Doc {
         for line in std::mem::take(&mut self.unshown) {
             self.line(Tone::Quiet, &logged(LogLevel::Info, &line));
         }
-    }
-
-    fn retrying(&mut self, resource: &Resource, left: u32, failure: &Failure, nesting: u32) {
-        self.below();
-        let file = resource.declaration.origin.file.as_deref();
-        // Ruby authors know the class of this failure, so only the message is shown.
-        let sentence = sentence::shortly(failure, file);
-        let failure = failure.to_string();
-        let again = self.attempt.as_ref() == Some(&failure);
-        // Only the failure of the last attempt is shown completely.
-        let why = if again { "as before" } else { sentence.lines().next().unwrap_or_default() };
-        let text = format!("! {} failed, {left} tries left: {why}", resource.key);
-        self.line(Tone::Warning, &escape(&indented(&text, nesting)));
-        self.attempt = Some(failure);
     }
 
     fn logged(&mut self, source: LogSource, level: LogLevel, line: &str) {
@@ -380,11 +283,6 @@ pub(super) fn shows_printed(log_level: LogLevel) -> bool {
 /// Returns whether a log line reports a guest's panic. The Rust SDK writes this line before the guest ends.
 pub(super) fn is_panic(level: LogLevel, line: &str) -> bool {
     level == LogLevel::Fatal && line.starts_with("panicked")
-}
-
-/// Returns a sentence without the class at its beginning.
-fn message_of(sentence: &str) -> &str {
-    sentence.split_once(": ").map_or(sentence, |(_, message)| message)
 }
 
 fn indent(nesting: u32) -> String {

@@ -156,17 +156,31 @@ class Chef
 
   # The policy's cookbooks by name.
   class CookbookCollection < Mash
+    # The most names of cookbooks in a hint.
+    MOST_NAMES = 12
+
     def self.instance = @instance ||= new
 
     def initialize(versions = {})
       super() do |_, key|
-        raise Exceptions::CookbookNotFound, "Cookbook #{key} not found. If you're loading #{key} from another cookbook, " \
-                                            "make sure you configure the dependency in your metadata"
+        message = "Cookbook #{key} not found. If you're loading #{key} from another cookbook, " \
+                  "make sure you configure the dependency in your metadata"
+        raise Wrun::Hints.attach(Exceptions::CookbookNotFound.new(message), there_are(key))
       end
       versions.each { |name, version| self[name] = version }
     end
 
     def validate! = nil
     def install_gems(_events = nil) = nil
+
+    private
+
+    # The hint for a name that no cookbook has: a near name, and the cookbooks that are there.
+    def there_are(name)
+      near = Wrun::Hints.nearest(name.to_s, keys)
+      names = keys.sort
+      more = names.size > MOST_NAMES ? " and #{names.size - MOST_NAMES} more" : ""
+      "#{"did you mean `#{near}`? " if near}the cookbooks here: #{names.first(MOST_NAMES).join(", ")}#{more}" if names.any?
+    end
   end
 end

@@ -10,6 +10,12 @@ class Chef
         force_override: "force-override", automatic: "automatic"
       }.freeze
 
+      # Methods that Chef 14 removed, and what replaces them.
+      REMOVED = {
+        set: "Chef 14 removed `node.set`: write `node.default`, `node.normal` or `node.override`",
+        set_unless: "Chef 14 removed `node.set_unless`: write `node.default_unless`, `node.normal_unless` or `node.override_unless`"
+      }.freeze
+
       REMOVALS = { rm: "all", rm_default: "default", rm_normal: "normal", rm_override: "override" }.freeze
 
       def [](key)

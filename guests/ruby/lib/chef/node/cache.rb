@@ -35,7 +35,7 @@ class Chef
       # Returns the attributes of one level alone.
       def level(name)
         look_whether_old unless @turn == Wrun::Turns.passed
-        @levels[name] ||= name == "automatic" ? automatic : VividMash.at(name, []).take_over(read(name, [], nil) || {})
+        @levels[name] ||= read_level(name)
       end
 
       # Reads a value of a view. `origin` is the place that the host records with the read: see
@@ -63,7 +63,14 @@ class Chef
 
       # Returns an immutable value of any view.
       def view(name, path)
-        Values.immutable(read(name, path, nil), path)
+        kind, json = keep(name, path)
+        if kind == "hidden"
+          return Concealed.at(name, path) if conceals?(name, path)
+
+          json = read(name, path, Wrun::Sources.origin)
+        end
+        value = Values.immutable(json, path)
+        kind == "open" ? value.extend(Watched).watch(name, path) : value
       end
 
       # Discards the cached values that a change by this guest makes outdated.
@@ -143,9 +150,13 @@ class Chef
         @levels.delete_if { |name, _| name != "automatic" || @automatic_written.empty? }
       end
 
-      def automatic
-        _, facts = keep("automatic", [])
-        VividMash.at("automatic", []).take_over(facts || {}).extend(Watched).watch("automatic", [])
+      # Only these two levels have values that are not the policy's own: facts, and what the operator and others wrote to
+      # `normal`.
+      def read_level(name)
+        return VividMash.at(name, []).take_over(read(name, [], nil) || {}) unless %w[automatic normal].include?(name)
+
+        _, values = keep(name, [])
+        VividMash.at(name, []).take_over(values || {}).extend(Watched).watch(name, [])
       end
 
       def read_merged(key)

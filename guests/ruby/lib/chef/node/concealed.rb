@@ -50,5 +50,25 @@ class Chef
 
       def respond_to_missing?(*) = false
     end
+
+    # The same in a level that the cookbook may write to. The host decides about each write.
+    class ConcealedLevel < VividMash
+      def self.at(level, path)
+        mash = super
+        mash.regular_writer("(hidden)", Concealed::Member.new(level, path))
+        mash.extend(Watched).watch(level, path)
+      end
+
+      # Reads the whole object, which the host refuses.
+      def demand = ask_for_all
+
+      private
+
+      # Only what the cookbook wrote here is a member.
+      def regular_key?(name) = name != "(hidden)" && super
+
+      # The level that is cached does not contain this object, so it is read again.
+      def note_change = Node.forget_all
+    end
   end
 end

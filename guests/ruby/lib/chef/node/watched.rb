@@ -35,6 +35,16 @@ class Chef
         super(*keys.map { |key| convert_key(key) }, &block)
       end
 
+      # A written member is not the one that the host was asked for.
+      def []=(key, value)
+        super
+        name = convert_key(key)
+        @asked.delete(name)
+        @concealed&.delete(name)
+      end
+
+      def store(key, value) = self[key] = value
+
       def slice(*keys)
         keys.each { |key| ask(key)&.demand }
         super(*keys.map { |key| convert_key(key) })
@@ -82,7 +92,7 @@ class Chef
       def conceal(name, path)
         return Node.read(@view, path, Wrun::Sources.origin) unless Node.conceals?(@view, path)
 
-        (@concealed ||= {})[name] = Concealed.at(@view, path)
+        (@concealed ||= {})[name] = (@view == "normal" ? ConcealedLevel : Concealed).at(@view, path)
       end
 
       # Reports that a cookbook tests whether a member exists.
@@ -95,7 +105,7 @@ class Chef
       end
 
       def ask_for_all
-        return if @asked_for_all && !is_a?(Concealed)
+        return if @asked_for_all && !(Concealed === self || ConcealedLevel === self)
 
         @asked_for_all = true
         Node.read(@view, @path, Wrun::Sources.origin)

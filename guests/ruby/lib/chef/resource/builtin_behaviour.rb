@@ -143,12 +143,11 @@ class Chef
         @source = "#{::File.basename(@name.to_s)}.erb"
       end
 
-      def source(given = nil)
-        # The usual case, without the checks of `set_or_return`.
-        return @source = given if given.instance_of?(String) && @wrun_id.nil?
+      # The property is built once. `set_or_return` builds one in each call, which costs more than its checks.
+      SOURCE = Mixin::ParamsValidate::SetOrReturnProperty.new(name: :source, kind_of: [String, Array])
+      private_constant :SOURCE
 
-        set_or_return(:source, given, kind_of: [String, Array])
-      end
+      def source(given = nil) = SOURCE.call(self, given)
 
       include Chef::Template::HelperMethods if defined?(Chef::Template::HelperMethods)
 

@@ -6,7 +6,7 @@ module Wrun
   module Check
     class Walk
       LEVELS = %i[
-        default normal override force_default force_override set automatic default_unless normal_unless override_unless
+        default normal override force_default force_override automatic default_unless normal_unless override_unless
       ].freeze
 
       # Methods that write a value below a path in their arguments.

@@ -102,6 +102,7 @@ module Wrun
         else note_asked(node, receiver, name)
         end
         note_unknown(node, receiver, name)
+        note_unknown_to_node(node, receiver, name)
       end
 
       # A word without a receiver, in a recipe or an attributes file, that nobody here knows: `nodee['a']`.
@@ -110,8 +111,22 @@ module Wrun
         may_have_arguments = %i[recipe attributes].include?(@context)
         return unless node.type == :VCALL || (may_have_arguments && node.type == :FCALL)
         return if receiver || @scope || known_here?(name)
+        return if @context == :attributes && Chef::Node::AttributeMethods::REMOVED.key?(name)
 
         add(:word, node, name: name.name, near: Known.near_word(name, @context))
+      end
+
+      # A method that nodes do not have: `node.set['a'] = 1` and `node.platform`, which Chef removed. In an attributes file, the
+      # node itself has the words without a receiver. In a library, `node` may be anything.
+      def note_unknown_to_node(node, receiver, name)
+        return if @optional || @file.path.start_with?("libraries/")
+
+        removed = Chef::Node::AttributeMethods::REMOVED[name]
+        of_node = node?(receiver) && node_object?(receiver) && receiver.type == :VCALL
+        return unless of_node || (removed && receiver.nil? && @context == :attributes)
+        return if Known.word_of_node?(name)
+
+        add(:node_word, node, name: name.name, removed: removed, near: Known.near_word(name, :attributes))
       end
 
       def known_here?(name)

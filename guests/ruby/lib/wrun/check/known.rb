@@ -26,9 +26,9 @@ module Wrun
         eager_load_libraries
       ].freeze
 
-      # Properties that Chef's types have only on other systems. The check accepts them inside a condition, because a Linux
-      # node may never reach them there.
-      ELSEWHERE = {
+      # Properties that Chef's types have on macOS only. Inside a condition they are a note, because a Linux node may never
+      # reach them there.
+      MACOS_ONLY = {
         "user" => %w[admin admin_username admin_password hidden iterations password_hint secure_token],
         "service" => %w[plist session_type]
       }.freeze
@@ -60,7 +60,7 @@ module Wrun
           return if types.any? { |type| type <= Chef::Resource::Foreign }
 
           properties.zip(exact) do |property, value|
-            next if property[:conditional] && ELSEWHERE.fetch(name, []).include?(property[:name])
+            next property[:elsewhere] = "macOS" if property[:conditional] && MACOS_ONLY.fetch(name, []).include?(property[:name])
             next judge_action(types, property) if property[:name] == "action"
 
             judge_property(types, property)
@@ -108,10 +108,11 @@ module Wrun
           common?(name) || Chef.resource_handler_map.list(nil, type.to_sym).any? { |one| one.method_defined?(name) }
         end
 
+        # Whether a node has a method of this name.
+        def word_of_node?(name) = [Chef::Node, Chef::Node::ImmutableMash].any? { |type| type.method_defined?(name) }
+
         # Whether attributes files know a word.
-        def word_of_attributes?(name)
-          [Chef::Node, Chef::Node::ImmutableMash].any? { |type| type.method_defined?(name) } || Object.private_method_defined?(name)
-        end
+        def word_of_attributes?(name) = word_of_node?(name) || Object.private_method_defined?(name)
 
         # The word that may have been meant in a recipe, or in an attributes file.
         def near_word(name, context)

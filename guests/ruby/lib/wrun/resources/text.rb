@@ -8,8 +8,6 @@ require "json"
 module Wrun
   module Resources
     module Text
-      SPECIAL = /["\\\x00-\x1f]/
-
       # Cached names of types, properties, actions, cookbooks, recipes and files. Their number is limited by the cookbooks'
       # code.
       @names = {}
@@ -17,20 +15,16 @@ module Wrun
       class << self
         def name(word) = @names[word] ||= JSON.generate(word.to_s).freeze
 
-        # Returns the JSON text of a string in plain ASCII, or of any other.
-        def string(value)
-          value.ascii_only? && !SPECIAL.match?(value) ? "\"#{value}\"" : of(Values.json(value))
-        end
+        # Returns the JSON text of any string.
+        def string(value) = Bridge.plain(value) || of(Values.json(value))
 
         # Returns the JSON text of a value.
         def of(value)
           case value
-          when String then SPECIAL.match?(value) ? JSON.generate(value) : "\"#{value}\""
+          when String then Bridge::SPECIAL.match?(value) ? JSON.generate(value) : "\"#{value}\""
           when Array then "[#{value.map { |one| of(one) }.join(",")}]"
-          when Integer, true, false then value.to_s
-          when nil then "null"
           when Hash then value.instance_of?(Hash) ? object(value) : JSON.generate(value)
-          else JSON.generate(value)
+          else Bridge.plain(value) || JSON.generate(value)
           end
         end
 

@@ -61,7 +61,7 @@ module Wrun
         # Does the same for a string. A text that JSON would escape, such as one of several lines, goes as bytes, because Ruby's
         # JSON generator takes longer than all the rest of a declaration.
         def text(value)
-          return "[\"text\",\"#{value}\"]" if value.ascii_only? && !Text::SPECIAL.match?(value)
+          return "[\"text\",\"#{value}\"]" if value.ascii_only? && !Bridge::SPECIAL.match?(value)
 
           at = append(value)
           "[\"#{Values.text?(value) ? "text" : "bytes"}\",[#{at},#{value.bytesize}]]"

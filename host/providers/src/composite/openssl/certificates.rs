@@ -9,7 +9,7 @@ use super::{
 };
 use crate::resources::asked;
 use contract::{Composition, ErrorKind, Raised, Wanted};
-use machine::random::random_bytes;
+use machine::random_bytes;
 use schema::types::openssl::{CertificateProperties, KeyFileProperties, SubjectProperties};
 use serde_json::Value;
 
