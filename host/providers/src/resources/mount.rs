@@ -27,7 +27,7 @@ use schema::types::mount::MountProperties;
 use table::Line;
 
 /// The table of file systems that are mounted at boot.
-const TABLE: &str = "/etc/fstab";
+pub(crate) const TABLE: &str = "/etc/fstab";
 
 /// File system types without a device on the node.
 const WITHOUT_DEVICE: [&str; 6] = ["cgroup", "tmpfs", "fuse", "vboxsf", "zfs", "efivarfs"];
