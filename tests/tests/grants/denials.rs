@@ -147,6 +147,27 @@ fn a_dry_run_does_not_call_a_denial_rescued() {
     assert!(shown.contains("2 things were denied") && !shown.contains("rescued"), "{shown}");
 }
 
+/// A rescued denial ends nothing, and is shown later with its cure as at the end of the run.
+#[test]
+fn a_recorded_run_shows_its_denials_as_the_run_did() {
+    let rescued = "begin\n  File.write('/srv/x', 'x')\nrescue StandardError\nend\nfile '/srv/a'\n";
+    for (recipe, granted, code) in [(rescued, "\"/srv/a\"", 0), ("file '/srv/a'\nfile '/srv/b'\n", "", 1)] {
+        let (bench, root) = (Bench::new(recipe), Root::new().unwrap());
+        let machine = root.machine(Network::Own).unwrap();
+        fs::write(bench.grants(), format!("[policy.solo]\npaths = [{granted}]\n")).unwrap();
+        let ran = bench.converge(&machine, &[]).expect_code(code).unwrap().stdout;
+        let shown = bench.program.run(&["run", "show"]).unwrap().expect_code(0).unwrap().stdout;
+        let denied = |text: &str| {
+            let lines = text.lines().skip_while(|line| !line.ends_with(" denied:"));
+            lines.take_while(|line| !line.starts_with("To allow it")).map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert!(denied(&ran).len() > 1 && denied(&ran)[1].contains("site/recipes/default.rb:"), "{ran}");
+        assert_eq!(denied(&shown), denied(&ran), "{shown}");
+        assert!(shown.contains("To allow it, ") && shown.contains("wrun grants allow --from-run "), "{shown}");
+        assert_eq!(shown.contains("  denied, see below"), code == 1, "{shown}");
+    }
+}
+
 /// A notification whose action was denied did not run: it is due until it is granted.
 #[test]
 fn a_denied_notification_runs_once_it_is_granted() {
