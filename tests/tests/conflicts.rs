@@ -246,7 +246,7 @@ fn a_directory_that_goes_with_its_content_is_held_against_all_that_lies_in_it() 
 fn a_link_and_a_file_at_its_path_are_told_on_each_run() {
     let file = "file '/srv/x' do\n  content 'x'\nend\n";
     let link = "link '/srv/x' do\n  to '/srv/y'\nend\n";
-    let target = |root: &Root| drop(root.write("srv/y", "x").unwrap());
+    let target = |root: &Root| root.write("srv/y", "x").unwrap();
     told_on_each_run(file, link, target, &json!([["path", "/srv/x", ["presence"]]]));
 }
 
