@@ -143,3 +143,125 @@ fn resources_that_act_by_children_are_compared_themselves() {
         json!(["sysctl", "vm.swappiness", ["value"], place("core", "vm.swappiness"), place("site", "swap less")]);
     assert_eq!(of_type, [&expected], "{}", output.text());
 }
+
+/// The kind, name and aspects of each conflict.
+fn things(output: &Output) -> Vec<Value> {
+    conflicts(output).into_iter().map(|one| json!([one[0], one[1], one[2]])).collect()
+}
+
+/// The status of each action of the later policy.
+fn later_statuses(output: &Output) -> Vec<String> {
+    let run: Value = serde_json::from_str(&output.stdout).unwrap();
+    let rows = run["policies"][1]["resources"].as_array().unwrap().iter();
+    rows.map(|row| format!("{}[{}] {}", row["type"], row["name"], row["status"]).replace('"', "")).collect()
+}
+
+/// Checks that each dry run and each real run tells of the same things, from the first run on.
+#[track_caller]
+fn told_on_each_run(core: &str, site: &str, prepare: impl Fn(&Root), expected: &Value) {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    prepare(&root);
+    build(&program, "core", core);
+    build(&program, "site", site);
+    for more in [&["-F", "json", "-W"][..], &["-F", "json"], &["-F", "json", "-W"], &["-F", "json"]] {
+        let output = converge(&program, &machine, more).expect_code(0).unwrap();
+        assert_eq!(json!(things(&output)), *expected, "{more:?}: {}", output.text());
+    }
+}
+
+#[test]
+fn a_file_that_another_type_of_resource_writes_is_one_thing() {
+    let unit = "systemd_unit 'thing.service' do\n  content \"[Unit]\\nDescription=a\\n\"\n  verify false\n  triggers_reload false\n  action :create\nend\n";
+    let file = "file '/etc/systemd/system/thing.service' do\n  content \"[Unit]\\nDescription=b\\n\"\nend\n";
+    let expected = json!([["path", "/etc/systemd/system/thing.service", ["content"]]]);
+    told_on_each_run(unit, file, |_| {}, &expected);
+    told_on_each_run(file, unit, |_| {}, &expected);
+    let other = unit.replace("=a", "=b");
+    told_on_each_run(unit, &other, |_| {}, &expected);
+    told_on_each_run(&other, file, |_| {}, &json!([]));
+    // Resources that act by their children, also where nothing is left for these to do.
+    let files = "file '/etc/sysctl.d/99-chef-vm.swappiness.conf' do\n  content 'x'\nend\n\
+                 file '/etc/apt/sources.list.d/thing.list' do\n  content 'x'\nend\n";
+    let removals = "sysctl 'vm.swappiness' do\n  action :remove\nend\n\
+                    apt_repository 'thing' do\n  action :remove\nend\n";
+    let debian = |root: &Root| {
+        root.write("etc/os-release", "ID=debian\n").unwrap();
+        root.write("etc/sysctl.d/x", "").unwrap();
+        root.write("etc/apt/sources.list.d/x", "").unwrap();
+        root.write_program("usr/sbin/sysctl", "#!/bin/sh\n").unwrap();
+    };
+    let expected = json!([
+        ["path", "/etc/sysctl.d/99-chef-vm.swappiness.conf", ["presence"]],
+        ["path", "/etc/apt/sources.list.d/thing.list", ["presence"]]
+    ]);
+    told_on_each_run(files, removals, debian, &expected);
+}
+
+#[test]
+fn a_dry_run_foresees_what_a_later_policy_does_to_the_file_of_an_earlier_one() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    root.write("etc/systemd/system/thing.service", "b\n").unwrap();
+    root.write("srv/tree/same", "same\n").unwrap();
+    root.write_program("usr/sbin/sysctl", "#!/bin/sh\n").unwrap();
+    root.write("etc/sysctl.d/x", "").unwrap();
+    let core = "systemd_unit 'thing.service' do\n  content \"[Unit]\\n\"\n  verify false\n  triggers_reload false\n  action :create\nend\n\
+                file '/etc/sysctl.d/99-chef-vm.swappiness.conf'\nfile '/srv/tree/mine'\n";
+    let site = "file '/etc/systemd/system/thing.service' do\n  content \"b\\n\"\nend\n\
+                sysctl 'vm.swappiness' do\n  action :remove\nend\n\
+                remote_directory '/srv/tree' do\n  source 'tree'\n  purge true\nend\n";
+    let tree = program.configuration().join("site/cookbooks/site/files/tree");
+    fs::create_dir_all(&tree).unwrap();
+    fs::write(tree.join("same"), "same\n").unwrap();
+    build(&program, "core", core);
+    build(&program, "site", site);
+    let dry = converge(&program, &machine, &["-F", "json", "-W"]).expect_code(0).unwrap();
+    let expected = json!([
+        ["path", "/etc/systemd/system/thing.service", ["content"]],
+        ["path", "/etc/sysctl.d/99-chef-vm.swappiness.conf", ["presence"]],
+        ["path", "/srv/tree/mine", ["presence"]]
+    ]);
+    assert_eq!(json!(things(&dry)), expected, "{}", dry.text());
+    let statuses = later_statuses(&dry);
+    let updated = |name: &str| statuses.contains(&format!("{name} updated"));
+    assert!(updated("file[/etc/systemd/system/thing.service]"), "{statuses:?}");
+    assert!(updated("sysctl[vm.swappiness]") && updated("remote_directory[/srv/tree]"), "{statuses:?}");
+    let wet = converge(&program, &machine, &["-F", "json"]).expect_code(0).unwrap();
+    assert_eq!(json!(things(&wet)), expected, "{}", wet.text());
+    assert!(!root.at("srv/tree/mine").unwrap().exists());
+}
+
+#[test]
+fn a_directory_that_goes_with_its_content_is_held_against_all_that_lies_in_it() {
+    let file = "directory '/srv/app' do\n  recursive true\nend\nfile '/srv/app/x'\n";
+    let removal = "directory '/srv/app' do\n  recursive true\n  action :delete\nend\n";
+    let expected = json!([["path", "/srv/app", ["presence"]], ["path", "/srv/app/x", ["presence"]]]);
+    told_on_each_run(file, removal, |_| {}, &expected);
+    let removal = "remote_directory '/srv/app' do\n  action :delete\nend\n";
+    told_on_each_run(file, removal, |_| {}, &expected);
+}
+
+#[test]
+fn a_link_and_a_file_at_its_path_are_told_on_each_run() {
+    let file = "file '/srv/x' do\n  content 'x'\nend\n";
+    let link = "link '/srv/x' do\n  to '/srv/y'\nend\n";
+    let target = |root: &Root| root.write("srv/y", "x").unwrap();
+    told_on_each_run(file, link, target, &json!([["path", "/srv/x", ["presence"]]]));
+}
+
+#[test]
+fn a_line_of_the_table_of_file_systems_is_held_against_its_content() {
+    let whole = "file '/etc/fstab' do\n  content \"# none\\n\"\nend\n";
+    let mount = "mount '/srv/disk' do\n  device '/dev/sdz9'\n  fstype 'ext4'\n  action :enable\nend\n";
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    root.write("srv/disk/x", "").unwrap();
+    root.write("etc/fstab", "").unwrap();
+    build(&program, "core", whole);
+    build(&program, "site", mount);
+    for _ in 0..2 {
+        let output = converge(&program, &machine, &["-F", "json"]).expect_code(0).unwrap();
+        assert_eq!(json!(things(&output)), json!([["path", "/etc/fstab", ["content"]]]), "{}", output.text());
+    }
+}

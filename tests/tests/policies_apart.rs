@@ -53,6 +53,27 @@ impl Node<'_> {
     }
 }
 
+#[test]
+fn a_node_is_shown_with_the_policies_of_its_last_run_and_those_before_it() {
+    with_node(|node| {
+        node.policy("core", "core", "file '/srv/core'\n");
+        node.policy("site", "site", "node.default['site']['port'] = 80\n");
+        node.grants("[policy.core]\npaths = [\"/srv/core\"]\n[policy.site]\n");
+        let row = |label: &str| {
+            let shown = node.program.run(&["node", "show"]).unwrap().expect_code(0).unwrap().stdout;
+            let line = shown.lines().find_map(|line| line.strip_prefix(label)).map(str::trim);
+            line.unwrap_or_default().to_owned()
+        };
+        drop(node.run("core,site", &[]).expect_code(0).unwrap());
+        assert_eq!(
+            (row("Policies of the last run:"), row("Also has attributes of:")),
+            ("core, site".into(), String::new())
+        );
+        drop(node.run("core", &[]).expect_code(0).unwrap());
+        assert_eq!((row("Policies of the last run:"), row("Also has attributes of:")), ("core".into(), "site".into()));
+    });
+}
+
 fn with_node(test: impl FnOnce(&Node<'_>)) {
     let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
     let machine = root.machine(Network::Own).unwrap();

@@ -327,7 +327,11 @@ impl<'a, S: Surroundings> Agent<'a, S> {
     }
 
     /// Returns the sentence about the next run.
-    fn waiting(&self) -> String {
+    fn waiting(&mut self) -> String {
+        let next = self.next;
+        if let Some(pause) = self.pause().filter(|pause| pause.until > next) {
+            return format!("the next run begins when the pause has ended: {}", pause.sentence());
+        }
         let wait = self.surroundings.now().until(self.next);
         format!("next run at {} (in {})", self.next, about(wait))
     }

@@ -309,6 +309,7 @@ fn a_pause_holds_runs_and_outlives_the_agent() {
     Pause::new(start(), hour, "the disk is being replaced", "alice").unwrap().keep(&folder).unwrap();
     let (told, _) = lived(&folder, &[(90, run_now()), (100, end())], &[], Ok(RHYTHM), None);
     let sentence = "paused until 1970-01-01T01:00:00Z by alice: the disk is being replaced";
+    assert!(told.contains(&format!("0:00 the next run begins when the pause has ended: {sentence}")), "{told}");
     assert!(told.contains(&format!("0:30 the next run is due, and waits: {sentence}")), "{told}");
     assert!(told.contains(&format!("1:30 ! no run begins: {sentence}")) && !told.contains("start"), "{told}");
     let (told, _) = lived(&folder, &[(4000, end())], &[], Ok(RHYTHM), None);

@@ -195,7 +195,8 @@ fn grants(request: &Request, settings: &Settings) -> Result<(Grants, Option<Noti
         GrantsSource::UsualFile => false,
     };
     let files = GrantsFiles::read(&settings.grants, is_named)?;
-    let notice = files.is_empty().then(|| Notice::NoGrants { file: settings.grants.clone() });
+    let is_of_folders = request.folders.is_some();
+    let notice = files.is_empty().then(|| Notice::NoGrants { file: settings.grants.clone(), is_of_folders });
     Ok((files.parse()?, notice))
 }
 

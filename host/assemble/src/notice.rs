@@ -14,6 +14,8 @@ pub enum Notice {
     NoGrants {
         /// The file that would hold them.
         file: PathBuf,
+        /// True if cookbooks run from folders, without a policy.
+        is_of_folders: bool,
     },
     /// A rule of the grants cannot match anything.
     RuleWithoutReach {
@@ -118,11 +120,12 @@ impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::EverythingGranted => f.write_str("every policy may do everything on this machine (--allow-all)"),
-            Self::NoGrants { file } => write!(
+            Self::NoGrants { file, is_of_folders } => write!(
                 f,
-                "{} does not exist, so that nothing is granted to any policy; `wrun grants suggest --policy-name NAME` \
-                 prints a file to begin with",
-                file.display()
+                "{} does not exist, so that nothing is granted to any policy; `wrun grants suggest {}` prints a file to begin \
+                 with",
+                file.display(),
+                if *is_of_folders { "--cookbooks DIR --run-list ITEM,.." } else { "--policy-name NAME" }
             ),
             Self::RuleWithoutReach { file, line, sentence } => write!(f, "{file}:{line}: {sentence}"),
             Self::Misspelt { sentence } => f.write_str(sentence),

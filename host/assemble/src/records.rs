@@ -58,12 +58,14 @@ pub enum RecordsError {
         wanted: String,
     },
     /// The identifiers of several runs begin with a text.
-    #[error("several runs begin with {wanted:?}; say which: {}", ids.join(", "))]
+    #[error("several runs begin with {wanted:?}; say which: {}{}", ids.join(", "), and_more(*more))]
     Ambiguous {
         /// The beginning of an identifier, as it was typed.
         wanted: String,
         /// The first of the identifiers.
         ids: Vec<String>,
+        /// The number of further runs.
+        more: usize,
     },
     /// No directory has a record of a run.
     #[error("{} does not have a record of run {id}", place.display())]
@@ -112,6 +114,10 @@ fn unreadable(place: &Path) -> String {
         "{} cannot be read by this user, and has the records of real runs: do the same as root (sudo)",
         place.display()
     )
+}
+
+fn and_more(count: usize) -> String {
+    if count == 0 { String::new() } else { format!(" and {count} more; `wrun run list` lists them") }
 }
 
 fn runs(count: usize) -> String {
@@ -258,8 +264,9 @@ impl<'a> Records<'a> {
             [] if self.is_hidden => Err(RecordsError::Hidden { place }),
             [] => Err(RecordsError::Unknown { place, wanted }),
             several => {
-                let ids = several.iter().take(MAX_LISTED).map(|run| run.id.to_string()).collect();
-                Err(RecordsError::Ambiguous { wanted, ids })
+                let ids: Vec<_> = several.iter().take(MAX_LISTED).map(|run| run.id.to_string()).collect();
+                let more = several.len() - ids.len();
+                Err(RecordsError::Ambiguous { wanted, ids, more })
             }
         }
     }

@@ -1,10 +1,14 @@
 //! The complete settings of runs. The program decides where they come from.
 
+use crate::own_state;
 use crate::releases::RepositorySettings;
 use node::saved_filter::SavedFilters;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// The usual cache directory of root.
+const CACHE: &str = "/var/cache/wrun";
 
 /// The operator's settings for all runs of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,7 +87,7 @@ impl Default for Settings {
             root: "/".into(),
             backup_dir: Self::usual_backup_dir(&state_dir),
             state_dir,
-            cache_dir: "/var/cache/wrun".into(),
+            cache_dir: CACHE.into(),
             grants: "/etc/wrun/grants.toml".into(),
             data_bags: None,
             roles: None,
@@ -114,5 +118,11 @@ impl Settings {
     /// Returns the directory of replaced files that belongs to a state directory.
     pub fn usual_backup_dir(state_dir: &Path) -> PathBuf {
         state_dir.join("backup")
+    }
+
+    /// Returns the cache directory. An ordinary user with a state directory of their own gets a cache of their own, too.
+    pub fn usual_cache_dir(state_dir: &Path) -> PathBuf {
+        let is_own = state_dir != Path::new(state::DEFAULT_PATH) && !rustix::process::geteuid().is_root();
+        own_state::cache_folder().filter(|_| is_own).unwrap_or_else(|| CACHE.into())
     }
 }

@@ -111,7 +111,9 @@ fn a_dry_run_tells_watchers_and_changes_nothing() {
     let PolicyOutcome::Failed(failure) = &policy.outcome else { panic!("{:?}", policy.outcome) };
     assert_eq!(failure.class(), "Wrun::PolicyNotStarted");
     let notices = node.notices.lock().unwrap();
-    let [Notice::NoGrants { file }, Notice::Refused { policy, .. }] = notices.as_slice() else { panic!("{notices:?}") };
+    let [Notice::NoGrants { file, is_of_folders: false }, Notice::Refused { policy, .. }] = notices.as_slice() else {
+        panic!("{notices:?}")
+    };
     assert_eq!((file, policy.as_str()), (&node.settings.grants, "web"));
     for made in ["state", "backup", "cache"] {
         assert!(!node.has(made), "{made}");
@@ -193,4 +195,13 @@ fn the_mask_of_a_runs_thread_is_its_own() {
     let inside = inside.unwrap().join().unwrap();
     assert_eq!(inside, ("0022".to_owned(), "0027".to_owned()));
     assert_eq!(mask(), before);
+}
+
+#[test]
+fn of_many_runs_with_one_beginning_the_number_is_told() {
+    let ambiguous =
+        |more| assemble::RecordsError::Ambiguous { wanted: "2026".into(), ids: vec!["20260101".into()], more };
+    assert_eq!(ambiguous(0).to_string(), "several runs begin with \"2026\"; say which: 20260101");
+    let expect = "several runs begin with \"2026\"; say which: 20260101 and 10 more; `wrun run list` lists them";
+    assert_eq!(ambiguous(10).to_string(), expect);
 }

@@ -2,7 +2,7 @@
 //! each other.
 
 use node::origin::Origin;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A thing on the machine, under its canonical name.
@@ -22,7 +22,19 @@ pub struct Claim {
     /// The wanted value of each aspect that the action sets, as in `mode`: `644`. `None` means that the value is not known
     /// before the action. Values are compared but never shown, and secrets and contents are digests.
     pub aspects: BTreeMap<&'static str, Option<String>>,
+    /// For an action that removes everything below a path: the real paths there that it keeps. `None` for all other actions.
+    pub kept_below: Option<BTreeSet<String>>,
 }
+
+/// The kind of things that are named by a real path.
+pub const PATH: &str = "path";
+
+/// The aspect for the whole content of a file.
+pub const CONTENT: &str = "content";
+
+/// The aspect for single lines of a file that belongs to several resources, such as `/etc/fstab`. It stands against
+/// [`CONTENT`] alone.
+pub const LINES: &str = "lines";
 
 /// The aspect for the existence of the thing.
 pub const PRESENCE: &str = "presence";
@@ -33,7 +45,7 @@ pub const ABSENT: &str = "absent";
 impl Claim {
     /// Creates a claim without aspects.
     pub fn of(kind: &'static str, name: impl Into<String>) -> Self {
-        Self { identity: Identity { kind, name: name.into() }, aspects: BTreeMap::new() }
+        Self { identity: Identity { kind, name: name.into() }, aspects: BTreeMap::new(), kept_below: None }
     }
 
     /// Adds the wanted value of an aspect.
@@ -47,6 +59,13 @@ impl Claim {
     #[must_use]
     pub fn with_unknown(mut self, aspect: &'static str) -> Self {
         self.aspects.insert(aspect, None);
+        self
+    }
+
+    /// Adds that the action removes everything below the path, except for these real paths.
+    #[must_use]
+    pub fn keeping_below(mut self, kept: BTreeSet<String>) -> Self {
+        self.kept_below = Some(kept);
         self
     }
 }

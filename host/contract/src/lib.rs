@@ -18,7 +18,7 @@ pub use account::{
     Account, AccountLimits, Ended, Exceeded, FreeEntries, FreeSpace, Limit, Meters, OpenFile, Receipt, Remark, Usage,
     claim_bytes, json_text_bytes, value_bytes,
 };
-pub use claims::{ABSENT, Claim, Claimant, Conflict, Identity, PRESENCE};
+pub use claims::{ABSENT, CONTENT, Claim, Claimant, Conflict, Identity, LINES, PATH, PRESENCE};
 pub use conversation::{
     Answer, Call, Callback, ClosureValue, Errand, FileCheck, Guest, GuestMessage, HostMessage, Load, Phase, Question,
     Request, RubyDocument, StartPhase,

@@ -4,6 +4,7 @@
 use crate::{Account, CommandTest, HiddenRead, ReadKind};
 use grants::GrantedAttribute;
 use node::file_specificity::{NodeIdentity, given_paths, lookup_paths};
+use node::origin::Origin;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -84,6 +85,8 @@ pub struct Moment {
 
 /// The machine interface for cookbooks (`wit/deps/machine/`). With `why_run`, calls that would change something are refused.
 pub trait Machine: Send {
+    /// Notes the place of the guest's own code that makes the following calls, or `None` after them. Denials name it.
+    fn called_from(&mut self, _place: Option<&Origin>) {}
     /// Returns the metadata of a path. With `follow`, follows a symbolic link.
     fn stat(&mut self, path: &str, follow: bool) -> Result<Option<Stat>, MachineError>;
     /// Returns up to `length` bytes of a file.

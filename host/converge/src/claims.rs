@@ -10,8 +10,8 @@
 //! nothing to change. Only where a value is not known beforehand (a download without a checksum) the change itself
 //! counts.
 
-use contract::{ABSENT, Claim, Claimant, Conflict, Identity, PRESENCE};
-use std::collections::BTreeMap;
+use contract::{ABSENT, CONTENT, Claim, Claimant, Conflict, Identity, LINES, PATH, PRESENCE};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// Maximum number of identities that one policy may be the first to claim; further ones are not compared. Their memory is
@@ -20,6 +20,12 @@ const MAX_THINGS: usize = 250_000;
 
 /// Maximum number of reported conflicts of one run.
 const MAX_CONFLICTS: usize = 1_000;
+
+/// Maximum number of claims below the directories that one policy removes with their content. Further ones are not compared.
+const MAX_BELOW: usize = 1_000_000;
+
+/// The wanted values of a thing.
+type Aspects = BTreeMap<&'static str, Option<String>>;
 
 /// The outcome of a claim's action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +60,8 @@ pub(crate) struct Claims {
     things: BTreeMap<Identity, Vec<HeldClaim>>,
     /// The number of identities that each policy was the first to claim, by policy name.
     first: BTreeMap<String, usize>,
+    /// The number of claims that each policy's removals of whole directories were compared with, by policy name.
+    below: BTreeMap<String, usize>,
     conflicts: Vec<Conflict>,
     /// The number of claims that were not compared, and of conflicts that were dropped.
     left_out: usize,
@@ -62,7 +70,18 @@ pub(crate) struct Claims {
 #[derive(Debug)]
 struct HeldClaim {
     claimant: Claimant,
-    aspects: BTreeMap<&'static str, Option<String>>,
+    aspects: Aspects,
+    /// The paths that the policy keeps when it removes everything else below this one.
+    kept_below: Option<BTreeSet<String>>,
+    changes: bool,
+}
+
+/// A difference between an earlier claim and a new one.
+struct Difference {
+    identity: Identity,
+    aspects: Vec<&'static str>,
+    earlier: Claimant,
+    /// True if the earlier action changed the thing.
     changes: bool,
 }
 
@@ -70,62 +89,141 @@ impl Claims {
     /// Adds a claim and compares it with the earlier ones; differences from other policies become conflicts. Returns the
     /// source of an earlier change to another state in this run, if there is one.
     pub(crate) fn claim(&mut self, claim: Claim, claimant: Claimant, ended: Ended) -> Option<ChangedBy> {
-        let Claim { identity, aspects } = claim;
-        if aspects.is_empty() {
+        let Claim { identity, aspects, kept_below } = claim;
+        if aspects.is_empty() || !self.has_room(&identity, &claimant) {
             return None;
         }
-        if !self.things.contains_key(&identity) {
-            let first = self.first.entry(claimant.policy.clone()).or_default();
-            if *first >= MAX_THINGS {
-                self.left_out += 1;
-                return None;
+        let mut found: Vec<Difference> = self.at(&identity, &aspects, &claimant, ended).into_iter().collect();
+        if identity.kind == PATH {
+            match &kept_below {
+                Some(kept) => found.extend(self.below(&identity, kept, &claimant, ended)),
+                None if !is_absent(&aspects) => found.extend(self.above(&identity, &claimant)),
+                None => {}
             }
-            *first += 1;
         }
+        let changed = found.iter().find(|difference| difference.changes);
+        let changed_by_other = changed.map(|difference| ChangedBy::Policy(difference.earlier.policy.clone()));
+        for difference in found {
+            self.tell(difference, &claimant);
+        }
+        self.hold(identity, HeldClaim { claimant, aspects, kept_below, changes: ended.changes }, ended)
+            .or(changed_by_other)
+    }
+
+    /// Tells whether the claim may be kept, and counts its identity if it is a new one.
+    fn has_room(&mut self, identity: &Identity, claimant: &Claimant) -> bool {
+        if self.things.contains_key(identity) {
+            return true;
+        }
+        let first = self.first.entry(claimant.policy.clone()).or_default();
+        if *first >= MAX_THINGS {
+            self.left_out += 1;
+            return false;
+        }
+        *first += 1;
+        true
+    }
+
+    /// Compares a claim with the latest different one of another policy on the same thing.
+    fn at(&self, identity: &Identity, aspects: &Aspects, claimant: &Claimant, ended: Ended) -> Option<Difference> {
+        let held = self.things.get(identity)?;
+        let others = held.iter().rev().filter(|other| other.claimant.policy != claimant.policy);
+        let mut compared = others.map(|other| (other, differing(other, aspects, ended)));
+        let (other, aspects) = compared.find(|(_, aspects)| !aspects.is_empty())?;
+        let (earlier, changes) = (other.claimant.clone(), other.changes);
+        Some(Difference { identity: identity.clone(), aspects, earlier, changes })
+    }
+
+    /// Compares the removal of a whole directory with what other policies want below it. What its own policy wanted there is
+    /// gone from then on.
+    fn below(
+        &mut self,
+        directory: &Identity,
+        kept: &BTreeSet<String>,
+        claimant: &Claimant,
+        ended: Ended,
+    ) -> Vec<Difference> {
+        let prefix = format!("{}/", directory.name.trim_end_matches('/'));
+        let looked = self.below.entry(claimant.policy.clone()).or_default();
+        let mut found = Vec::new();
+        let first = Identity { kind: PATH, name: prefix.clone() };
+        let inside = self.things.range_mut(first..);
+        for (identity, held) in inside.take_while(|(other, _)| other.kind == PATH && other.name.starts_with(&prefix)) {
+            *looked += 1;
+            if *looked > MAX_BELOW {
+                self.left_out += 1;
+                break;
+            }
+            // The directory itself is below `/` in this order.
+            if kept.contains(&identity.name) || identity == directory {
+                continue;
+            }
+            for own in held.iter_mut().filter(|own| own.claimant.policy == claimant.policy) {
+                own.aspects = BTreeMap::from([(PRESENCE, Some(ABSENT.to_owned()))]);
+                own.changes |= ended.changes;
+            }
+            let mut others = held.iter().rev().filter(|other| other.claimant.policy != claimant.policy);
+            if let Some(other) = others.find(|other| wants_presence(&other.aspects)) {
+                let (identity, earlier) = (identity.clone(), other.claimant.clone());
+                found.push(Difference { identity, aspects: vec![PRESENCE], earlier, changes: other.changes });
+            }
+        }
+        found
+    }
+
+    /// Compares a claim with the latest removal of a directory above it by another policy.
+    fn above(&self, identity: &Identity, claimant: &Claimant) -> Option<Difference> {
+        let parents = identity.name.match_indices('/').rev().map(|(at, _)| identity.name.get(..at.max(1)));
+        let mut parents = parents.flatten().filter(|parent| *parent != identity.name);
+        let removes = |held: &&HeldClaim| {
+            let removes = held.kept_below.as_ref().is_some_and(|kept| !kept.contains(&identity.name));
+            removes && held.claimant.policy != claimant.policy
+        };
+        let held = parents.find_map(|parent| {
+            let directory = Identity { kind: PATH, name: parent.to_owned() };
+            self.things.get(&directory)?.iter().rev().find(removes)
+        })?;
+        let (earlier, changes) = (held.claimant.clone(), held.changes);
+        Some(Difference { identity: identity.clone(), aspects: vec![PRESENCE], earlier, changes })
+    }
+
+    /// Adds a conflict, or its aspects to the one that is known.
+    fn tell(&mut self, difference: Difference, later: &Claimant) {
+        let Difference { identity, aspects, earlier, changes: _ } = difference;
+        let is_full = self.conflicts.len() >= MAX_CONFLICTS;
+        let is_it = |one: &&mut Conflict| one.identity == identity && one.later.policy == later.policy;
+        match self.conflicts.iter_mut().find(is_it) {
+            Some(known) => {
+                let new: Vec<_> = aspects.into_iter().filter(|aspect| !known.aspects.contains(aspect)).collect();
+                known.aspects.extend(new);
+            }
+            None if !is_full => self.conflicts.push(Conflict { identity, aspects, earlier, later: later.clone() }),
+            None => self.left_out += 1,
+        }
+    }
+
+    /// Keeps a claim for later ones. Within one policy, the later claim counts. Returns the resource of the same policy that
+    /// changed a path to another state.
+    fn hold(&mut self, identity: Identity, claim: HeldClaim, ended: Ended) -> Option<ChangedBy> {
         // As recorded in Chef, a dry run sees things other than paths as they are: a service that an earlier resource would
         // have started still counts as stopped.
-        let is_path = identity.kind == "path";
-        let held = self.things.entry(identity.clone()).or_default();
-        let others = held.iter().rev().filter(|other| other.claimant.policy != claimant.policy);
-        let mut compared = others.map(|other| (other, differing(other, &aspects, ended)));
-        let found = compared.find(|(_, aspects)| !aspects.is_empty());
-        let changed_by_other = found
-            .as_ref()
-            .filter(|(other, _)| other.changes)
-            .map(|(other, _)| ChangedBy::Policy(other.claimant.policy.clone()));
-        if let Some((other, aspects)) = found {
-            let told = &mut self.conflicts;
-            let is_full = told.len() >= MAX_CONFLICTS;
-            let known = told.iter_mut().find(|one| one.identity == identity && one.later.policy == claimant.policy);
-            match known {
-                Some(known) => {
-                    let new: Vec<_> = aspects.into_iter().filter(|aspect| !known.aspects.contains(aspect)).collect();
-                    known.aspects.extend(new);
-                }
-                None if !is_full => {
-                    let (earlier, later) = (other.claimant.clone(), claimant.clone());
-                    told.push(Conflict { identity, aspects, earlier, later });
-                }
-                None => self.left_out += 1,
-            }
+        let is_path = identity.kind == PATH;
+        let held = self.things.entry(identity).or_default();
+        let Some(own) = held.iter_mut().find(|own| own.claimant.policy == claim.claimant.policy) else {
+            held.push(claim);
+            return None;
+        };
+        let is_changed = is_path && own.changes && !differing(own, &claim.aspects, ended).is_empty();
+        let changed_by = is_changed.then(|| ChangedBy::Resource(own.claimant.resource.clone()));
+        if is_absent(&claim.aspects) {
+            own.aspects.clear();
         }
-        let mut changed_by_own = None;
-        match held.iter_mut().find(|own| own.claimant.policy == claimant.policy) {
-            // Within one policy, the later claim counts.
-            Some(own) => {
-                if is_path && own.changes && !differing(own, &aspects, ended).is_empty() {
-                    changed_by_own = Some(ChangedBy::Resource(own.claimant.resource.clone()));
-                }
-                if is_absent(&aspects) {
-                    own.aspects.clear();
-                }
-                own.aspects.extend(aspects);
-                own.changes |= ended.changes;
-                own.claimant = claimant;
-            }
-            None => held.push(HeldClaim { claimant, aspects, changes: ended.changes }),
-        }
-        changed_by_own.or(changed_by_other)
+        own.aspects.extend(claim.aspects);
+        own.changes |= claim.changes;
+        own.claimant = claim.claimant;
+        // A policy that makes the directory again has removed what others had there all the same.
+        own.kept_below = claim.kept_below.or(own.kept_below.take());
+        changed_by
     }
 
     /// Returns the conflicts in the order of their detection, and the number of dropped comparisons and conflicts.
@@ -134,20 +232,33 @@ impl Claims {
     }
 }
 
-fn is_absent(aspects: &BTreeMap<&'static str, Option<String>>) -> bool {
+fn is_absent(aspects: &Aspects) -> bool {
     aspects.get(PRESENCE).is_some_and(|value| value.as_deref() == Some(ABSENT))
 }
 
+fn wants_presence(aspects: &Aspects) -> bool {
+    aspects.contains_key(PRESENCE) && !is_absent(aspects)
+}
+
 /// Returns the aspects for which an earlier claim and a later one have different values.
-fn differing(earlier: &HeldClaim, later: &BTreeMap<&'static str, Option<String>>, ended: Ended) -> Vec<&'static str> {
+fn differing(earlier: &HeldClaim, later: &Aspects, ended: Ended) -> Vec<&'static str> {
+    // If a value is unknown, only a change shows a difference. In a dry run, the change may be the one that the earlier
+    // policy would make.
+    let shows = ended.changes && !(ended.dry && earlier.changes);
     let common = later.iter().filter_map(|(aspect, value)| Some((*aspect, earlier.aspects.get(aspect)?, value)));
     let differ = common.filter(|(_, earlier_value, value)| match (earlier_value, value) {
         (Some(earlier_value), Some(value)) => earlier_value != value,
-        // If a value is unknown, only a change shows a difference. In a dry run, the change may be the one that the earlier
-        // policy would make.
-        _ => ended.changes && !(ended.dry && earlier.changes),
+        _ => shows,
     });
-    differ.map(|(aspect, ..)| aspect).collect()
+    let mut differ: Vec<_> = differ.map(|(aspect, ..)| aspect).collect();
+    // Whether a file's wanted content has a line that another resource wants is not known either.
+    let has = |aspects: &Aspects, aspect| aspects.contains_key(aspect);
+    let is_edited =
+        (has(&earlier.aspects, CONTENT) && has(later, LINES)) || (has(&earlier.aspects, LINES) && has(later, CONTENT));
+    if is_edited && shows && !differ.contains(&CONTENT) {
+        differ.push(CONTENT);
+    }
+    differ
 }
 
 #[cfg(test)]
@@ -237,6 +348,47 @@ mod tests {
         check(&[("a", unknown(), CHANGED), ("b", unknown(), CHANGED)], &[("a", "b", &["content"])]);
         check(&[("a", unknown(), dry(true)), ("b", unknown(), dry(true))], &[]);
         check(&[("a", unknown(), dry(false)), ("b", unknown(), dry(true))], &[("a", "b", &["content"])]);
+    }
+
+    fn at(path: &str) -> Claim {
+        Claim::of("path", path).with(PRESENCE, "file")
+    }
+
+    fn removal(path: &str, kept: &[&str]) -> Claim {
+        let claim = Claim::of("path", path).with(PRESENCE, ABSENT);
+        claim.keeping_below(kept.iter().map(|path| (*path).to_owned()).collect())
+    }
+
+    #[test]
+    fn a_removed_directory_takes_everything_below_it() {
+        let told: &[(&str, &str, &[&str])] = &[("a", "b", &[PRESENCE])];
+        for (first, second, expected) in [
+            (at("/srv/app/x"), removal("/srv/app", &[]), told),
+            (removal("/srv/app", &[]), at("/srv/app/a/x"), told),
+            (at("/x"), removal("/", &[]), told),
+            (removal("/", &[]), at("/x"), told),
+            (at("/srv/apple"), removal("/srv/app", &[]), &[]),
+            (at("/srv/app/x"), removal("/srv/app", &["/srv/app/x"]), &[]),
+            (removal("/srv/app", &["/srv/app/x"]), at("/srv/app/x"), &[]),
+            (at("/srv/app/x"), Claim::of("path", "/srv/app").with(PRESENCE, ABSENT), &[]),
+            (removal("/srv/app/x", &[]), removal("/srv/app", &[]), &[]),
+        ] {
+            check(&[("a", first, CHANGED), ("b", second, CHANGED)], expected);
+        }
+        // Its own policy's files are gone with it, but the directory is removed on each run, even if it is made again.
+        let tidy = [("a", at("/srv/app/x"), CHANGED), ("a", removal("/srv/app", &[]), CHANGED)];
+        check(&[&tidy[..], &[("b", removal("/srv/app", &[]), UNCHANGED)]].concat(), &[]);
+        let made = Claim::of("path", "/srv/app").with(PRESENCE, "directory");
+        check(&[&tidy[..], &[("a", made, CHANGED), ("b", at("/srv/app/x"), CHANGED)]].concat(), told);
+    }
+
+    #[test]
+    fn lines_of_a_shared_file_stand_against_its_whole_content() {
+        let lines = || Claim::of("path", "/x").with(LINES, "some");
+        check(&[("a", lines(), CHANGED), ("b", lines(), CHANGED)], &[]);
+        check(&[("a", file("1"), UNCHANGED), ("b", lines(), UNCHANGED)], &[]);
+        check(&[("a", file("1"), CHANGED), ("b", lines(), CHANGED)], &[("a", "b", &[CONTENT])]);
+        check(&[("a", lines(), CHANGED), ("b", file("1"), CHANGED)], &[("a", "b", &[CONTENT])]);
     }
 
     #[test]

@@ -4,7 +4,8 @@
 //! have a total limit. Later decisions are only counted, and the last line has their number. Refusals have a separate limit,
 //! so that a policy cannot hide one behind many permissions.
 //!
-//! Repeated permissions are counted. The first one is written at once, and the total number at the end.
+//! Repeated decisions are counted. The first one is written at once, and the total number at the end, at the level of
+//! permissions. A resource asks for one path several times, and its operator should read one line.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -30,9 +31,10 @@ pub(crate) struct AuditLog {
     permissions: Budget,
     repeated: Repeated,
     refusals: Budget,
+    repeated_refusals: Repeated,
 }
 
-/// The number of times that each permission was used, by key, asked thing and rule.
+/// The number of times that each decision was made, by key, asked thing, and the rule or the asking code.
 #[derive(Debug, Default)]
 struct Repeated(Mutex<BTreeMap<(&'static str, String, String), u64>>);
 
@@ -81,7 +83,8 @@ impl AuditLog {
         let reason = reason.map(escape_line);
         let guests = [Some(&asked), resource.as_ref(), origin.as_ref(), reason.as_ref()];
         let parts = guests.map(|part| part.map_or("", String::as_str));
-        if self.refusals.takes(&parts, policy) {
+        let code = format!("{} {}", resource.as_deref().unwrap_or_default(), origin.as_deref().unwrap_or_default());
+        if !self.repeated_refusals.is_again(decision.key, &asked, &code) && self.refusals.takes(&parts, policy) {
             tracing::warn!(target: "audit", decision = "denied", policy, capability = key, asked, reason, resource, origin);
         }
     }
@@ -98,12 +101,18 @@ impl AuditLog {
         }
     }
 
-    /// Records the repeated permissions with their numbers, and the number of decisions that were left out.
+    /// Records the repeated decisions with their numbers, and the number of decisions that were left out.
     pub(crate) fn close(&self, policy: &str) {
         let policy = &escape_line(policy);
         for ((key, asked, rule), times) in self.repeated.take() {
             if self.permissions.takes(&[&asked], policy) {
                 tracing::info!(target: "audit", decision = "allowed", policy, capability = key, asked, rule, times);
+            }
+        }
+        for ((key, asked, code), times) in self.repeated_refusals.take() {
+            if enabled!(target: "audit", Level::INFO) && self.refusals.takes(&[&asked, &code], policy) {
+                let code = code.trim();
+                tracing::info!(target: "audit", decision = "denied", policy, capability = key, asked, code, times);
             }
         }
         for (budget, of) in [(&self.permissions, "permissions"), (&self.refusals, "refusals")] {
@@ -116,7 +125,7 @@ impl AuditLog {
 }
 
 impl Repeated {
-    /// Counts a permission. Returns whether it was counted before. A permission beyond the limit is never counted.
+    /// Counts a decision. Returns whether it was counted before. A decision beyond the limit is never counted.
     fn is_again(&self, key: &'static str, asked: &str, rule: &str) -> bool {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let permission = (key, asked.to_owned(), rule.to_owned());
@@ -130,7 +139,7 @@ impl Repeated {
         false
     }
 
-    /// Takes out the permissions that were used more than once.
+    /// Takes out the decisions that were made more than once.
     fn take(&self) -> impl Iterator<Item = ((&'static str, String, String), u64)> {
         let counts = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         counts.into_iter().filter(|(_, times)| *times > 1)

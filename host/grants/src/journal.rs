@@ -8,7 +8,7 @@ use crate::denied::{Capability, Denied, is_plain, literal_entry, quoted};
 use crate::edit::Addition;
 use crate::file::{json_of, rule_of};
 use crate::plain_names::PlainNames;
-use crate::policy::{SENSITIVE, SENSITIVE_HINT};
+use crate::policy::{Grants, SENSITIVE, SENSITIVE_HINT};
 use crate::risk::{Assessed, MachineView};
 use crate::tidy;
 use serde::{Deserialize, Serialize};
@@ -165,6 +165,8 @@ pub struct Journal(Arc<Mutex<Pages>>);
 #[derive(Debug, Default)]
 struct Pages {
     asker: Option<WhoAsks>,
+    /// The line of a policy's own code that asks.
+    place: Option<Asker>,
     /// True while a survey examines actions that no recipe declares.
     others: bool,
     denials: Vec<Denial>,
@@ -309,6 +311,11 @@ impl Journal {
         self.pages().asker = asker;
     }
 
+    /// Notes the line of a policy's own code that asks until the next call. It is told where no resource's line is known.
+    pub fn asks_at(&self, place: Option<Asker>) {
+        self.pages().place = place;
+    }
+
     /// Returns all denials in the order of their first request, and the number of dropped ones.
     pub fn denials(&self) -> (Vec<Denial>, usize) {
         let pages = self.pages();
@@ -336,15 +343,21 @@ impl Journal {
     }
 
     /// Returns the smallest file that allows everything that was asked for. Entries of sensitive resources are included only
-    /// if `sensitive` is true. Entries that are risky on this machine get a comment.
-    pub fn suggestion(&self, machine: &MachineView, sensitive: bool) -> String {
+    /// if `sensitive` is true. Entries that are risky on this machine, or beside the grants of other policies (`granted`), get
+    /// a comment.
+    pub fn suggestion(&self, machine: &MachineView, sensitive: bool, granted: &Grants) -> String {
         let pages = self.pages();
         let wanted: Vec<_> =
             pages.asked.iter().map(|(policy, asked)| (policy, asked.wanted(sensitive), &asked.others)).collect();
         // The reasons of the entries are those with which they are added to a file, without the comments about other actions.
-        let own: Vec<_> = wanted.iter().map(|(policy, wanted, _)| tidy::grants_of(policy, wanted)).collect();
+        let own = wanted.iter().map(|(policy, wanted, _)| tidy::grants_of(policy, wanted));
         let all = wanted.iter().map(|(policy, wanted, others)| tidy::grants_of(policy, &tidy::merged(wanted, others)));
-        let all: Vec<_> = all.collect();
+        let (mut own, mut all): (Vec<_>, Vec<_>) = (own.collect(), all.collect());
+        for policy in granted.policy_names().filter(|policy| !pages.asked.contains_key(*policy)) {
+            let others = granted.policy(policy, &[]);
+            own.push(Arc::clone(&others));
+            all.push(others);
+        }
         let assessed = [&own, &all].map(|grants| Assessed::of(grants, machine));
         let tables = wanted.iter().map(|(policy, wanted, others)| tidy::table(policy, wanted, others, &assessed));
         tables.filter(|table| !table.is_empty()).collect::<Vec<_>>().join("\n")
@@ -443,6 +456,13 @@ impl Journal {
         let value = denied.value.clone().filter(|value| !secret && value.len() <= MAX_VALUE);
         let key = denied.capability.key();
         let asker = pages.asker.as_ref().map(|asker| (asker.0)());
+        let asker = match &pages.place {
+            Some(Asker { cookbook, file, line, .. }) if asker.as_ref().is_none_or(|asker| asker.line.is_none()) => {
+                let (cookbook, file) = (cookbook.clone(), file.clone());
+                Some(Asker { cookbook, file, line: *line, ..asker.unwrap_or_default() })
+            }
+            _ => asker,
+        };
         // The texts of secret ones are the same, so they are told apart by what asked.
         let is_same =
             |one: &Denial| one.key == key && one.asked == asked && one.value == value && (!secret || one.by == asker);

@@ -75,8 +75,9 @@ pub fn risks<'a>(
     let tables: Vec<Arc<PolicyGrants>> = tables.collect();
     let mut assessed = Assessed::of(&tables, machine);
     assessed.knows_before(&before);
-    let found = additions.iter().zip(new).filter(|(_, is_new)| *is_new);
-    Ok(found.filter_map(|(addition, _)| Some((addition, assessed.risk(addition)?))).collect())
+    let new: Vec<_> = additions.iter().zip(new).filter(|(_, is_new)| *is_new).map(|(addition, _)| addition).collect();
+    assessed.knows_new(&new);
+    Ok(new.into_iter().filter_map(|addition| Some((addition, assessed.risk(addition)?))).collect())
 }
 
 const NO_RIGHT: &str = "is not a right, and may take rights away: read it";
@@ -85,6 +86,8 @@ const UNKNOWN: &str = "runs as root, and wrun does not know what it does: read a
 const MANY: &str = "has a wildcard, and allows all that it matches: name what is meant";
 const LENT: &str = "is read or run by a command that the policy may have run as an account that it does not make";
 const TOO_MANY: &str = "names more paths than wrun looks at, or paths with too many parts: read all of it";
+const ANOTHERS_PATH: &str =
+    "covers a path that another policy's table names: this policy could change or remove what that one manages";
 const OTHER_MAY_CHANGE: &str = "runs as root with a file that another policy may change";
 
 /// The grants of several policies, prepared for assessing entries one by one.
@@ -93,6 +96,8 @@ pub(crate) struct Assessed<'g> {
     machine: &'g MachineView,
     /// The policies that could change configuration before the entries to assess.
     configuring: BTreeSet<String>,
+    /// By policy, the paths without wildcards among the entries to assess. `None` if it is not known which entries are new.
+    new_paths: Option<BTreeMap<String, BTreeSet<String>>>,
     /// By policy, the files of commands that ran as an account of somebody else before the entries to assess.
     lent: BTreeMap<String, Files>,
     /// The places that root runs by itself. Few entries need them.
@@ -104,7 +109,14 @@ impl<'g> Assessed<'g> {
     pub(crate) fn of(policies: &'g [Arc<PolicyGrants>], machine: &'g MachineView) -> Self {
         let policy = |grants: &'g Arc<PolicyGrants>| (grants.policy(), Policy::of(grants, machine));
         let policies = policies.iter().map(policy).collect();
-        Self { policies, machine, configuring: BTreeSet::new(), lent: BTreeMap::new(), run_by_root: OnceCell::new() }
+        Self {
+            policies,
+            machine,
+            configuring: BTreeSet::new(),
+            new_paths: None,
+            lent: BTreeMap::new(),
+            run_by_root: OnceCell::new(),
+        }
     }
 
     /// Takes the grants without the entries to assess.
@@ -120,6 +132,31 @@ impl<'g> Assessed<'g> {
             });
             self.lent.insert(name.to_owned(), Files::of(lent, &self.machine.links));
         }
+    }
+
+    /// Takes the entries to assess. Where two policies get the same path at once, neither has it from the other.
+    fn knows_new(&mut self, additions: &[&Addition]) {
+        let mut new: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for addition in additions.iter().filter(|addition| addition.key == Capability::Paths.key()) {
+            let rule = rule_of(Capability::Paths, &addition.value);
+            if let Some(Rule { pattern: Pattern::Path(path), .. }) = rule
+                && let Some(path) = path.only_path()
+            {
+                new.entry(addition.policy.clone()).or_default().insert(path);
+            }
+        }
+        self.new_paths = Some(new);
+    }
+
+    /// Tells whether a path rule covers a path that the table of another policy names.
+    fn is_anothers_path(&self, own: &Policy<'_>, rule: &PathPattern) -> bool {
+        self.others(own).any(|other| {
+            let is_older = |path: &str| {
+                let new = self.new_paths.as_ref().map(|new| new.get(other.grants.policy()));
+                new.is_some_and(|new| !new.is_some_and(|new| new.contains(path)))
+            };
+            other.names_what_is_covered_by(rule, is_older)
+        })
     }
 
     /// Returns the reason why an entry is risky, as the rest of a sentence that begins with the entry. Returns `None` for any
@@ -200,8 +237,10 @@ impl<'g> Assessed<'g> {
                 if self.lent.get(own.grants.policy()).is_some_and(|files| files.has_what_matches(path)) {
                     return Some(LENT);
                 }
-                let is_used = self.others(own).any(|other| other.files_of_all.has_what_matches(path));
-                return is_used.then_some("is read or run by a command of another policy");
+                if self.others(own).any(|other| other.files_of_all.has_what_matches(path)) {
+                    return Some("is read or run by a command of another policy");
+                }
+                return self.is_anothers_path(own, path).then_some(ANOTHERS_PATH);
             }
             Capability::Mounts => {
                 "mounts a file system: the policy reaches all that is in it, and it lies over what was at its place"

@@ -9,7 +9,7 @@ use std::sync::Arc;
 fn suggested(ask: impl Fn(&PolicyGrants)) -> (Arc<PolicyGrants>, String) {
     let all = Grants::allow_all();
     ask(&all.policy("web", &[]));
-    let text = all.journal().suggestion(&Default::default(), true);
+    let text = all.journal().suggestion(&Default::default(), true, &Grants::nothing());
     let grants = Grants::parse(&text, "g.toml").unwrap_or_else(|error| panic!("{error} in {text}"));
     (grants.policy("web", &[]), text)
 }

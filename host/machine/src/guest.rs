@@ -24,7 +24,8 @@ use contract::{
     Account, Applied, CommandOutcome, CommandTest, ErrorKind, FileCall, HttpRequest, HttpResponse, Machine,
     MachineChange, MachineError, MachineGroup, MachineUser, Raised, Stat, StatKind, SystemError,
 };
-use grants::{Denied, PolicyGrants};
+use grants::{Asker, Denied, PolicyGrants};
+use node::origin::Origin;
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::os::fd::OwnedFd;
@@ -159,6 +160,16 @@ fn part_of(handle: OwnedFd, path: &str, offset: u64, length: u64) -> Result<Vec<
 }
 
 impl Machine for GuestMachine {
+    fn called_from(&mut self, place: Option<&Origin>) {
+        let asker = |place: &Origin| Asker {
+            cookbook: place.cookbook.clone(),
+            file: place.file.clone(),
+            line: place.line,
+            ..Asker::default()
+        };
+        self.settings.grants.journal().asks_at(place.map(asker));
+    }
+
     fn stat(&mut self, path: &str, follow: bool) -> Result<Option<Stat>, MachineError> {
         if !self.is_untouched() {
             return self.dry_stat(path, follow);

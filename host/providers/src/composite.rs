@@ -44,6 +44,18 @@ pub(crate) trait Composite: Sync {
     /// # Errors
     /// The properties are invalid, or the machine cannot be read.
     fn compose(&self, wanted: &Wanted<'_>, machine: &mut Machine<'_, '_>) -> Result<Composition, Raised>;
+
+    /// Returns the file that an action manages, if its composition may lack a child for it: if there is nothing to do.
+    fn own_file(&self, _wanted: &Wanted<'_>) -> Option<OwnFile> {
+        None
+    }
+}
+
+/// The file that an action writes or removes.
+pub(crate) struct OwnFile {
+    pub(crate) path: String,
+    /// The text, if the action writes one that is known beforehand.
+    pub(crate) text: Option<String>,
 }
 
 /// Returns the composite of a type, or `None` if the type has a provider of its own.

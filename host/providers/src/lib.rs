@@ -70,6 +70,8 @@ pub struct MachineProviders {
     gathered: Option<Map<String, Value>>,
     /// The parts of the last action, for the report.
     parts: Vec<Part>,
+    /// True while the machine is looked at once more after a change.
+    is_checking: bool,
 }
 
 impl MachineProviders {
@@ -94,6 +96,7 @@ impl MachineProviders {
             assumed: Assumed::default(),
             gathered: None,
             parts: vec![],
+            is_checking: false,
         })
     }
 
@@ -176,6 +179,7 @@ impl MachineProviders {
             settings: &self.settings,
             caches: &mut self.caches,
             why_run: wanted.why_run,
+            is_checking: self.is_checking,
             sensitive,
             assumed: &self.assumed,
             commands: &self.commands,
@@ -401,7 +405,10 @@ impl Providers for MachineProviders {
         let settles =
             resources::provider(&wanted.declaration.kind).is_some_and(|provider| provider.settles(wanted.action));
         if settles {
-            match self.inspect(wanted) {
+            self.is_checking = true;
+            let inspected = self.inspect(wanted);
+            self.is_checking = false;
+            match inspected {
                 Ok(left) if left.steps.is_empty() => {}
                 Ok(left) => return Err(not_converged(wanted, &left)),
                 // The changes are made. A refusal to inspect again must not make them look undone.

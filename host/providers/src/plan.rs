@@ -296,6 +296,8 @@ pub(crate) struct View<'a> {
     pub(crate) caches: &'a mut Caches,
     /// True in a dry run.
     pub(crate) why_run: bool,
+    /// True if the machine is looked at once more after a change: warnings were given before.
+    pub(crate) is_checking: bool,
     /// True if the resource is sensitive: messages do not show its commands.
     pub(crate) sensitive: bool,
     /// Assumptions from earlier resources of this dry run.

@@ -1,6 +1,6 @@
 //! Compares two runs: their policies, and the actions that they took.
 
-use crate::record::{Record, short, status, text};
+use crate::record::{Record, RecordedPolicy, short, status, text};
 use crate::shortened;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -66,11 +66,27 @@ impl<'a> Difference<'a> {
     }
 }
 
-/// Returns the policies by name, with the values that are compared. Two policies are equal if their artifacts are.
+/// Returns the policies by name, with the values that are compared. Two policies are equal if their artifacts and their errors
+/// are.
 fn policies(record: &Record) -> BTreeMap<String, Value> {
     let keys = ["revision", "artifact", "outcome"];
-    let part = |policy: &Value| keys.into_iter().map(|key| (key.to_owned(), policy[key].clone())).collect::<Value>();
-    record.policies().into_iter().map(|policy| (policy.shown_name().to_owned(), part(policy.json()))).collect()
+    let part = |policy: &RecordedPolicy<'_>| {
+        let values = keys.into_iter().map(|key| (key.to_owned(), policy.json()[key].clone()));
+        values.chain(error(&policy.json()["error"]).filter(|error| !is_of_action(policy, error))).collect::<Value>()
+    };
+    record.policies().into_iter().map(|policy| (policy.shown_name().to_owned(), part(&policy))).collect()
+}
+
+/// Returns the message of an error as the entry `error`.
+fn error(error: &Value) -> Option<(String, Value)> {
+    Some(("error".to_owned(), error.get("message").filter(|message| message.is_string())?.clone()))
+}
+
+/// Tells whether the error of a policy is that of one of its actions, which shows it.
+fn is_of_action(policy: &RecordedPolicy<'_>, (_, message): &(String, Value)) -> bool {
+    let message = message.as_str().unwrap_or_default();
+    let mut errors = policy.list("resources").iter().filter_map(|action| action.pointer("/error/message")?.as_str());
+    errors.any(|error| message.ends_with(error))
 }
 
 /// Returns the actions of a run with their results and changes.
@@ -83,8 +99,8 @@ fn actions(record: &Record) -> BTreeMap<Key, Value> {
             while found.contains_key(&key) {
                 key.3 += 1;
             }
-            let keys = ["status", "updates"];
-            found.insert(key, keys.into_iter().map(|key| (key.to_owned(), action[key].clone())).collect());
+            let values = ["status", "updates"].into_iter().map(|key| (key.to_owned(), action[key].clone()));
+            found.insert(key, values.chain(error(&action["error"])).collect());
         }
     }
     found
@@ -125,8 +141,9 @@ fn action_arrow((from, to): &Sides<Value>, from_dry: bool, to_dry: bool) -> Stri
 
 fn policy_text(policy: &Value) -> String {
     let outcome = policy["outcome"].as_str().unwrap_or("run");
+    let outcome = &with_error(outcome.to_owned(), policy);
     match (short(&policy["revision"]), short(&policy["artifact"])) {
-        ("", _) => outcome.to_owned(),
+        ("", _) => outcome.clone(),
         (revision, artifact) => format!("{outcome}, revision {revision}, artifact {artifact}"),
     }
 }
@@ -134,8 +151,16 @@ fn policy_text(policy: &Value) -> String {
 fn action_text(action: &Value, is_dry: bool) -> String {
     let updates = action["updates"].as_array().into_iter().flatten().filter_map(Value::as_str);
     match shortened(updates).as_slice() {
-        [] => status(action, is_dry).into_owned(),
-        updates => format!("{} ({})", status(action, is_dry), updates.join("; ")),
+        [] => with_error(status(action, is_dry).into_owned(), action),
+        updates => with_error(format!("{} ({})", status(action, is_dry), updates.join("; ")), action),
+    }
+}
+
+/// Adds the first line of an error.
+fn with_error(text: String, of: &Value) -> String {
+    match of["error"].as_str().and_then(|error| error.lines().next()) {
+        Some(error) => format!("{text}: {error}"),
+        None => text,
     }
 }
 
@@ -165,5 +190,25 @@ mod tests {
         let shown = difference.json("A", "B");
         assert_eq!((&shown["from"], &shown["resources"][1]["from"]), (&json!("A"), &Value::Null));
         assert_eq!(shown["resources"][1]["to"]["status"], "skipped");
+    }
+
+    #[test]
+    fn errors_that_differ_are_told_once() {
+        let failed = |of_policy: &str, of_action: Option<&str>| {
+            let error = of_action.map(|message| json!({ "message": message }));
+            let action =
+                json!({ "type": "file", "name": "/a", "action": "create", "status": "failed", "error": error });
+            let error = json!({ "message": of_policy });
+            let policy = json!({ "name": "web", "outcome": "failure", "error": error, "resources": [action] });
+            Record::new(json!({ "policies": [policy] }))
+        };
+        let lines = |older: &Record, newer: &Record| Difference::between(older, newer).lines().collect::<Vec<_>>();
+        let (one, two) =
+            (failed("file[/a]: no disk", Some("no disk")), failed("file[/a]: denied\nmore", Some("denied\nmore")));
+        assert!(lines(&one, &one).is_empty());
+        assert_eq!(lines(&one, &two), ["web: file[/a] create: failed: no disk -> failed: denied"]);
+        let (one, two) = (failed("undefined a", None), failed("undefined b", None));
+        assert_eq!(lines(&one, &two), ["policy web: failure: undefined a -> failure: undefined b"]);
+        assert_eq!(Difference::between(&one, &two).json("A", "B")["policies"][0]["to"]["error"], "undefined b");
     }
 }

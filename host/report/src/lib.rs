@@ -43,4 +43,4 @@ pub use kept_log::KeptLog;
 pub use new_thing::{NewThing, shortened};
 pub use outline::Outline;
 pub use record::{AskedFor, FOLDERS_POLICY, Record, RecordError, RecordedPolicy, status};
-pub use words::{by_code, place, ran, would};
+pub use words::{by_code, place, ran, would, would_do};

@@ -16,6 +16,34 @@ pub fn would(tally: Tally) -> String {
     format!("{said} (of {total})")
 }
 
+/// Sentences that begin with what a resource is doing, as Chef words them, and the verb that follows `would`.
+const DOING: [(&str, &str); 15] = [
+    ("creating", "create"),
+    ("deleting", "delete"),
+    ("removing", "remove"),
+    ("Removing", "remove"),
+    ("Cleaning", "clean"),
+    ("enabling", "enable"),
+    ("disabling", "disable"),
+    ("reenabling", "reenable"),
+    ("masking", "mask"),
+    ("unmasking", "unmask"),
+    ("starting", "start"),
+    ("stopping", "stop"),
+    ("restarting", "restart"),
+    ("reloading", "reload"),
+    ("restoring", "restore"),
+];
+
+/// Returns the sentence about a change that a dry run would make: `would create unit: web.service`.
+pub fn would_do(what: &str) -> String {
+    let (first, rest) = what.split_once(' ').unwrap_or((what, ""));
+    match DOING.iter().find(|(doing, _)| *doing == first) {
+        Some((_, verb)) if !rest.is_empty() => format!("would {verb} {rest}"),
+        _ => format!("would {what}"),
+    }
+}
+
 /// Returns the numbers of changes and commands that guest code made itself, for the end of a run. The text is empty if there
 /// are none. In a dry run, `commands` counts those with unknown changes.
 pub fn by_code(writes: usize, commands: usize, why_run: bool) -> String {
@@ -44,5 +72,19 @@ pub fn place(origin: &Origin) -> Option<String> {
     match origin.line.and_then(|_| origin.place()) {
         Some(place) => Some(place),
         None => origin.recipe.as_ref().map(|recipe| format!("{cookbook}::{recipe}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::would_do;
+
+    #[test]
+    fn a_planned_change_is_told_with_its_verb() {
+        assert_eq!(would_do("creating unit: web.service"), "would create unit: web.service");
+        assert_eq!(would_do("Removing web repository from /x/"), "would remove web repository from /x/");
+        for other in ["create new file /x", "creating", "string the beads"] {
+            assert_eq!(would_do(other), format!("would {other}"));
+        }
     }
 }

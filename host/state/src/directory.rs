@@ -114,7 +114,7 @@ impl StateDirectory {
     ///
     /// # Errors
     /// The journal cannot be read.
-    pub fn left_due(&self, node: &str) -> Result<Vec<(String, String, String)>, StateError> {
+    pub fn left_due(&self, node: &str) -> Result<Vec<pending::LeftDue>, StateError> {
         pending::left_due(&self.folder, node)
     }
 

@@ -60,5 +60,5 @@ pub use lock::{Holder, LockRequest, RunLock};
 pub use nodes::NODE_FORMAT;
 pub use outbox::{Outbox, OutboxLock};
 pub use part::part_of_reader;
-pub use pending::{Pending, Unrecorded};
+pub use pending::{LeftDue, Pending, Unrecorded};
 pub use runs::{NewestFirst, RunFolder, RunId};

@@ -196,9 +196,21 @@ impl contract::Memory for Pending {
     }
 
     fn since(&self, policy: &str, receiver: &str, action: &str) -> Option<String> {
-        let due = (policy.to_owned(), receiver.to_owned(), action.to_owned());
-        Some(self.due.since(&due)).filter(|run| !run.is_empty()).map(str::to_owned)
+        self.due.known_since(policy, receiver, action)
     }
+}
+
+/// A notification that an earlier run left due.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftDue {
+    /// The policy of the receiver.
+    pub policy: String,
+    /// The receiver, as `type[name]`.
+    pub receiver: String,
+    /// The action that is due.
+    pub action: String,
+    /// The identifier of the run that made it due; empty if it is not known.
+    pub since: String,
 }
 
 /// The journal of a dry run: it has the notifications that earlier runs left, and does not record anything.
@@ -210,10 +222,10 @@ pub struct Unrecorded {
 impl Unrecorded {
     /// Creates it with the result of [`StateDirectory::left_due`](crate::StateDirectory::left_due).
     #[must_use]
-    pub fn new(left: Vec<(String, String, String)>) -> Self {
+    pub fn new(left: Vec<LeftDue>) -> Self {
         let mut due = DueList::default();
-        for one in left {
-            due.add(one, String::new());
+        for LeftDue { policy, receiver, action, since } in left {
+            due.add((policy, receiver, action), since);
         }
         Self { due }
     }
@@ -228,6 +240,10 @@ impl contract::Memory for Unrecorded {
 
     fn left(&mut self, policy: &str) -> Vec<(String, String)> {
         self.due.of(policy)
+    }
+
+    fn since(&self, policy: &str, receiver: &str, action: &str) -> Option<String> {
+        self.due.known_since(policy, receiver, action)
     }
 }
 
@@ -270,6 +286,12 @@ impl DueList {
         self.known.get(due).map_or("", String::as_str)
     }
 
+    /// Returns the run that made a notification due, if it is known.
+    fn known_since(&self, policy: &str, receiver: &str, action: &str) -> Option<String> {
+        let due = (policy.to_owned(), receiver.to_owned(), action.to_owned());
+        Some(self.since(&due)).filter(|run| !run.is_empty()).map(str::to_owned)
+    }
+
     /// Removes a notification. Runs carry them out from the front, so the search is short.
     fn remove(&mut self, due: &Due) -> bool {
         let Some(run) = self.known.remove(due) else { return false };
@@ -284,6 +306,12 @@ impl DueList {
 
     fn is_empty(&self) -> bool {
         self.order.is_empty()
+    }
+
+    fn into_left(self) -> Vec<LeftDue> {
+        let since = |due: &Due| self.since(due).to_owned();
+        let all = self.order.iter().map(|due| (due.clone(), since(due)));
+        all.map(|((policy, receiver, action), since)| LeftDue { policy, receiver, action, since }).collect()
     }
 
     fn in_order(&self) -> impl Iterator<Item = &Due> {
@@ -324,11 +352,11 @@ pub(crate) fn open(state: &Arc<Folder>, node: &str) -> Result<Pending, StateErro
     Ok(pending)
 }
 
-pub(crate) fn left_due(state: &Folder, node: &str) -> Result<Vec<Due>, StateError> {
+pub(crate) fn left_due(state: &Folder, node: &str) -> Result<Vec<LeftDue>, StateError> {
     check_node_name(node)?;
     let Some(folder) = state.open(FOLDER)? else { return Ok(vec![]) };
     match folder.read(&format!("{node}{EXTENSION}")) {
-        Ok(bytes) => Ok(parse(&bytes.unwrap_or_default()).0.order),
+        Ok(bytes) => Ok(parse(&bytes.unwrap_or_default()).0.into_left()),
         Err(error) if error.is_damage() => Ok(vec![]),
         Err(error) => Err(error),
     }

@@ -75,7 +75,7 @@ fn journal_too_large_by_long_names() {
     pending.due("good", "service[a]", "restart").unwrap();
     pending.finish().unwrap();
     assert!(fs::metadata(bench.path("pending/n.v1")).unwrap().len() < 3 << 20);
-    assert_eq!(bench.state.left_due("n").unwrap().last().unwrap().0, "good");
+    assert_eq!(bench.state.left_due("n").unwrap().last().unwrap().policy, "good");
 }
 
 #[test]

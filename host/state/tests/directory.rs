@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 
 use contract::Memory as _;
 use serde_json::{Value, json};
-use state::{Holder, LockRequest, RunId, RunLock, StateDirectory, StateError, Unrecorded, cache_key};
+use state::{Holder, LeftDue, LockRequest, RunId, RunLock, StateDirectory, StateError, Unrecorded, cache_key};
 
 fn lock_at_once(state: &StateDirectory) -> Result<RunLock, StateError> {
     state.lock(LockRequest {
@@ -286,7 +286,12 @@ fn due_notifications_outlive_the_run() {
     pending.due("core", "service[a]", "restart").unwrap();
     assert_eq!(pending.left("core"), [], "what the run itself made due was not left by another");
     drop(pending);
-    let due = |policy: &str, receiver: &str, action: &str| (policy.to_owned(), receiver.to_owned(), action.to_owned());
+    let due = |policy: &str, receiver: &str, action: &str| LeftDue {
+        policy: policy.to_owned(),
+        receiver: receiver.to_owned(),
+        action: action.to_owned(),
+        since: run.id().to_string(),
+    };
     assert_eq!(
         state.left_due("n").unwrap(),
         [
@@ -299,6 +304,7 @@ fn due_notifications_outlive_the_run() {
     let mut dry = Unrecorded::new(state.left_due("n").unwrap());
     dry.done("database", "service[b]", "reload");
     assert_eq!(dry.left("database"), [("service[b]".to_owned(), "reload".to_owned())]);
+    assert_eq!(dry.since("database", "service[b]", "reload").as_deref(), Some(run.id().as_str()));
 
     let mut pending = lock.pending("n").unwrap();
     assert_eq!(fs::read_to_string(&journal).unwrap().lines().count(), 3, "opening compacts");

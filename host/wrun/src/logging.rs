@@ -134,11 +134,9 @@ impl contract::Observer for RunLog {
                 );
             }
             Event::Changed { resource, change, why_run, .. } => {
-                let would = if *why_run { "would " } else { "" };
+                let what = if *why_run { report::would_do(&change.what) } else { change.what.clone() };
                 let policy = resource.declaration.origin.policy.as_str();
-                tracing::info!(
-                    target: "run", policy, "{}: {would}{}", escape_line(&resource.key), escape_line(&change.what)
-                );
+                tracing::info!(target: "run", policy, "{}: {}", escape_line(&resource.key), escape_line(&what));
             }
             Event::Written { write, why_run } => {
                 let would = if *why_run { "would " } else { "" };

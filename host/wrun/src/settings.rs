@@ -457,7 +457,7 @@ impl Settings {
             policy_group: layer.policy_group,
             node_name: layer.node_name.map(|name| name.as_str().to_owned()),
             root: layer.root.unwrap_or(usual.root),
-            cache_dir: layer.cache_dir.unwrap_or(usual.cache_dir),
+            cache_dir: layer.cache_dir.unwrap_or_else(|| assemble::Settings::usual_cache_dir(&state_dir)),
             backup_dir: layer.backup_dir.unwrap_or_else(|| assemble::Settings::usual_backup_dir(&state_dir)),
             grants: layer.grants.unwrap_or(usual.grants),
             data_bags: layer.data_bags,

@@ -122,9 +122,9 @@ fn left_due(due: &[DueNotification]) -> Option<String> {
     let more = due.len() - named.len();
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     Some(match rest {
-        [] => format!("1 notification is due and will run at the end of the next run: {}.", first.action),
+        [] => format!("1 notification is due and will run at the end of the policy's next run: {}.", first.action),
         _ => format!(
-            "{} notifications are due and will run at the end of the next run: {}{more}.",
+            "{} notifications are due and will run at the end of their policy's next run: {}{more}.",
             due.len(),
             named.join(", ")
         ),
@@ -254,8 +254,11 @@ mod tests {
         };
         assert_eq!(left_due(&[]), None);
         let said = |count| left_due(&due(count)).unwrap();
-        assert_eq!(said(1), "1 notification is due and will run at the end of the next run: service[s0] restart.");
-        let expect = "2 notifications are due and will run at the end of the next run: service[s0] restart, service[s1] restart.";
+        assert_eq!(
+            said(1),
+            "1 notification is due and will run at the end of the policy's next run: service[s0] restart."
+        );
+        let expect = "2 notifications are due and will run at the end of their policy's next run: service[s0] restart, service[s1] restart.";
         assert_eq!(said(2), expect);
         assert!(said(7).ends_with("service[s4] restart and 2 more."), "{}", said(7));
     }

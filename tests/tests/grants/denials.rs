@@ -147,6 +147,45 @@ fn a_dry_run_does_not_call_a_denial_rescued() {
     assert!(shown.contains("2 things were denied") && !shown.contains("rescued"), "{shown}");
 }
 
+#[test]
+fn a_link_that_is_followed_is_warned_of_once_with_its_resource() {
+    let (bench, root) = (Bench::new("file '/srv/link' do\n  content 'x'\nend\n"), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    root.write("srv/target", "").unwrap();
+    std::os::unix::fs::symlink("target", root.at("srv/link").unwrap()).unwrap();
+    fs::write(bench.grants(), "[policy.solo]\npaths = [\"/srv/target\"]\n").unwrap();
+    let told = bench.converge(&machine, &[]).expect_code(0).unwrap().stderr;
+    let warning =
+        "policy solo: file[/srv/link] (site/recipes/default.rb:1): /srv/link is a link, and its target /srv/target";
+    assert!(told.matches("is a link").count() == 1 && told.contains(warning), "{told}");
+}
+
+/// A rescued denial ends nothing, and is shown later with its cure as at the end of the run.
+#[test]
+fn a_recorded_run_shows_its_denials_as_the_run_did() {
+    let rescued = "begin\n  File.write('/srv/x', 'x')\nrescue StandardError\nend\nfile '/srv/a'\n";
+    for (recipe, granted, code) in [(rescued, "\"/srv/a\"", 0), ("file '/srv/a'\nfile '/srv/b'\n", "", 1)] {
+        let (bench, root) = (Bench::new(recipe), Root::new().unwrap());
+        let machine = root.machine(Network::Own).unwrap();
+        fs::write(bench.grants(), format!("[policy.solo]\npaths = [{granted}]\n")).unwrap();
+        let log = bench.program.configuration().join("log").display().to_string();
+        let output = bench.converge(&machine, &["--log-location", &log]).expect_code(code).unwrap();
+        // Whoever reads the log reads each refusal once.
+        let log = fs::read_to_string(&log).unwrap();
+        assert_eq!(log.matches("decision=\"denied\"").count(), 1, "{log}");
+        let ran = output.stdout;
+        let shown = bench.program.run(&["run", "show"]).unwrap().expect_code(0).unwrap().stdout;
+        let denied = |text: &str| {
+            let lines = text.lines().skip_while(|line| !line.ends_with(" denied:"));
+            lines.take_while(|line| !line.starts_with("To allow it")).map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert!(denied(&ran).len() > 1 && denied(&ran)[1].contains("site/recipes/default.rb:"), "{ran}");
+        assert_eq!(denied(&shown), denied(&ran), "{shown}");
+        assert!(shown.contains("To allow it, ") && shown.contains("wrun grants allow --from-run "), "{shown}");
+        assert_eq!(shown.contains("  denied, see below"), code == 1, "{shown}");
+    }
+}
+
 /// A notification whose action was denied did not run: it is due until it is granted.
 #[test]
 fn a_denied_notification_runs_once_it_is_granted() {

@@ -12,7 +12,8 @@ fn a_missing_file_of_grants_is_told() {
     let settings = format!("grants = '{}'\n", bench.grants().display());
     fs::write(bench.program.configuration().join("wrun.toml"), settings).unwrap();
     let run = bench.wrun(&machine, &["converge"], &["--why-run"]).expect_code(0).unwrap();
-    let told = ["[CONFIGURATION]/grants.toml does not exist", "`wrun grants suggest --policy-name NAME`"];
+    let told =
+        ["[CONFIGURATION]/grants.toml does not exist", "`wrun grants suggest --cookbooks DIR --run-list ITEM,..`"];
     assert!(told.iter().all(|part| run.stderr.contains(part)), "{}", run.text());
     let run = bench.wrun(&machine, &["converge"], &["--why-run", "--allow-all"]).expect_code(0).unwrap();
     assert!(!run.stderr.contains("does not exist"), "{}", run.text());

@@ -39,7 +39,7 @@ fn the_first_ctrl_c_finishes_the_action_and_says_so() {
     let end = fs::OpenOptions::new().write(true).open(place.root.at("srv/pipe").unwrap()).unwrap();
     terminal.press("\u{3}").unwrap();
     terminal.wait_for("Interrupted: finishing execute[held] run, then stopping. 1 notification is due").unwrap();
-    terminal.wait_for("at the end of the next run: execute[late] run. Press Ctrl-C again").unwrap();
+    terminal.wait_for("at the end of the policy's next run: execute[late] run. Press Ctrl-C again").unwrap();
     drop(end);
     let status = terminal.end().unwrap();
     let shown = terminal.rows().join("\n");
@@ -55,13 +55,16 @@ fn the_first_ctrl_c_finishes_the_action_and_says_so() {
     let resources = ended["resources"].as_array().unwrap();
     let held = resources.iter().find(|one| one["name"] == "held").unwrap();
     assert_eq!(held["status"], "updated", "{ended:#}");
-    // Whatever was due runs at the end of the next run, and that says since when it has been due.
+    // Whatever was due runs at the end of the policy's next run, and that says since when it has been due.
     assert!(!place.root.exists("srv/late"));
     let dry = place.piped_alone(&["--why-run"]);
-    assert!(dry.contains("    * execute[late] action run\n") && !place.root.exists("srv/late"), "{dry}");
-    let next = place.piped(&[]);
     let since = format!("    * execute[late] action run, due since run {}\n", ended["run_id"].as_str().unwrap());
+    assert!(dry.contains(&since) && !place.root.exists("srv/late"), "{since}{dry}");
+    let next = place.piped(&[]);
     assert!(next.contains(&since) && place.root.exists("srv/late"), "{since}{next}");
+    let shown = place.program.run(&["run", "show"]).unwrap().stdout;
+    let since = format!("execute[late] run, due since run {}  (", ended["run_id"].as_str().unwrap());
+    assert!(shown.contains(&since), "{since}{shown}");
 }
 
 /// What is interrupted must have had something left to do.

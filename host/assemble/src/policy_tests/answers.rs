@@ -29,12 +29,15 @@ fn outcome(answer: &CommandAnswer) -> CommandOutcome {
     }
 }
 
-/// Returns the output of `apt-cache policy -- NAME..` and `apt-cache showpkg -- NAME`, or `None` for another program.
+/// Returns the output of `apt-cache policy -- NAME..`, `apt-cache showpkg -- NAME` and of simulations of `apt-get`, or `None` for
+/// another program. In the simulations, no other package changes along with the named ones.
 fn archive(words: &[String], packages: &BTreeMap<String, Option<String>>) -> Option<CommandOutcome> {
     let (program, arguments) = words.split_first()?;
     let end = arguments.iter().position(|word| word == "--")?;
     let (question, names) = (arguments.get(end.checked_sub(1)?)?, arguments.get(end + 1..)?);
+    let simulates = arguments.iter().take(end).any(|word| word == "-s");
     let text = match (program.as_str(), question.as_str()) {
+        ("apt-get", _) if simulates => String::new(),
         ("apt-cache", "policy") => names.iter().map(|name| offer(name, packages)).collect(),
         ("apt-cache", "showpkg") => "Reverse Provides: \n".to_owned(),
         _ => return None,
@@ -66,6 +69,7 @@ mod tests {
         assert!(!known.contains("gone"), "{known}");
         assert_eq!(ask("apt-cache showpkg -- gone").as_deref(), Some("Reverse Provides: \n"));
         assert_eq!(ask("apt-get install -- redis"), None);
+        assert_eq!(ask("apt-get -s -y install -- redis=7.0").as_deref(), Some(""));
         assert_eq!(ask("--"), None);
     }
 }

@@ -43,7 +43,8 @@ pub fn json_text_bytes(json: &str) -> u64 {
 pub fn claim_bytes(claim: &Claim) -> u64 {
     let aspects = claim.aspects.iter();
     let aspects = aspects.map(|(_, value)| MEMBER + value.as_ref().map_or(0, |value| text_bytes(value)));
-    512 + 4 * text_bytes(&claim.identity.name) + aspects.sum::<u64>()
+    let kept = claim.kept_below.iter().flatten().map(|path| MEMBER + text_bytes(path));
+    512 + 4 * text_bytes(&claim.identity.name) + aspects.sum::<u64>() + kept.sum::<u64>()
 }
 
 pub(crate) fn text_bytes(text: &str) -> u64 {

@@ -10,8 +10,9 @@ use super::asking::parts;
 use super::performing::why;
 use super::sensitive::{SUPPRESSED_CHANGE, SecretValues};
 use contract::{
-    Amendment, Change, Child, ChildRow, Claim, Composition, ContextId, Declaration, ErrorKind, Failure, Guest,
-    HOST_AS_GUEST, LogLevel, Outcome, Property, Providers, Purpose, ROOT, ResourceId, Shared, SharedLine, Wanted,
+    Amendment, Change, Child, ChildRow, Claim, Composition, ContextId, Declaration, ErrorKind, Expected, Failure,
+    Guest, HOST_AS_GUEST, LogLevel, Outcome, Property, Providers, Purpose, ROOT, ResourceId, Shared, SharedLine,
+    Wanted,
 };
 use serde_json::Value;
 use std::pin::Pin;
@@ -197,7 +198,10 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 }
                 let wanted = Wanted { resource: child, declaration, action, resolved: vec![], why_run: true };
                 let prepared = self.providers.prepare(&wanted);
-                prepared.map_err(|raised| SecretValues::of(&wanted).hide_in(why(self.run, raised)))?;
+                let prepared = prepared.map_err(|raised| SecretValues::of(&wanted).hide_in(why(self.run, raised)))?;
+                let claims = if self.claims_count() { self.providers.claims(&wanted) } else { vec![] };
+                let changes = !matches!(prepared.expected(), (Expected::Nothing, _));
+                self.claim(child, action, claims, changes)?;
             }
             Ok(())
         })

@@ -140,6 +140,15 @@ impl<'g> Policy<'g> {
         self.accounts.contains(name) || self.managed_groups.contains(name) || self.jobs.contains(name)
     }
 
+    /// Tells whether a rule for another policy covers a path of this one. A rule without wildcards covers the path that it
+    /// names, which counts if `is_older` says so.
+    pub(super) fn names_what_is_covered_by(&self, rule: &PathPattern, is_older: impl Fn(&str) -> bool) -> bool {
+        match rule.only_path() {
+            Some(path) => self.exact.contains(&path) && is_older(&path),
+            None => self.exact.iter().any(|path| rule.matches(path)) || self.wide.iter().any(|wide| rule.covers(wide)),
+        }
+    }
+
     /// Tells whether the rules allow the policy to change the file.
     fn may_change(&self, path: &str) -> bool {
         if !self.exact.contains(path) && !self.wide.iter().any(|wide| wide.matches(path)) {

@@ -181,6 +181,35 @@ fn a_path_that_a_granted_command_runs_has_a_reason() {
 }
 
 #[test]
+fn attack_a_path_of_another_policy_has_a_reason() {
+    let text = "[policy.one]\npaths = [\"/srv/app/x\", \"/var/lib/one/**\"]\n[policy.two]\n";
+    let told = |policy: &str, value: &str, text: &str| {
+        let addition = [Addition { policy: policy.into(), key: "paths".into(), value: format!("\"{value}\"") }];
+        let found = risks(text, "g", &addition, &Grants::nothing(), &MachineView::default()).unwrap();
+        found.iter().any(|(_, reason)| reason.text == ANOTHERS_PATH)
+    };
+    for value in ["/srv/app/**", "/srv/app/x", "/srv/app/x/**", "/srv/**", "/var/lib/one/**", "/var/lib/**"] {
+        assert!(told("two", value, text), "{value}");
+    }
+    for value in ["/srv/app", "/srv/app/y", "/srv/other/**", "/srv/app/y/**", "/var/lib/one"] {
+        assert!(!told("two", value, text), "{value}");
+    }
+    assert!(!told("one", "/srv/app/**", text), "its own path");
+    // Two policies that get one path at once have it from nobody.
+    let entry =
+        |policy: &str, value: &str| Addition { policy: policy.into(), key: "paths".into(), value: value.into() };
+    let both = ["one", "two"].map(|policy| entry(policy, "\"/srv/shared/x\""));
+    let found =
+        |additions: &[Addition]| risks("", "g", additions, &Grants::nothing(), &MachineView::default()).unwrap().len();
+    assert_eq!(found(&both), 0);
+    assert_eq!(found(&[entry("one", "\"/srv/shared/x\""), entry("two", "\"/srv/shared/**\"")]), 1);
+    // The other policy's table may be in another file.
+    let other = Grants::parse(text, "other").unwrap();
+    let additions = [entry("two", "\"/srv/app/**\"")];
+    assert_eq!(risks("", "g", &additions, &other, &MachineView::default()).unwrap().len(), 1);
+}
+
+#[test]
 fn attack_a_path_within_another_policys_command_has_a_reason() {
     let grants = "[policy.a]\ncommands = [{ shell = \"cd /opt; sh /srv/ops/job | tee /tmp/x\" }, \"perl -I/srv/lib /opt/x.pl\", \
                   { argv = [\"/srv/c/run\"], user = \"ada\" }]\n[policy.b]\n";

@@ -18,7 +18,7 @@ fn what_was_asked_for_becomes_a_file_that_allows_it() {
         refused
     };
     assert_eq!(ask(&recorder.policy("data base", &[])), []);
-    let text = recorder.journal().suggestion(&Default::default(), true);
+    let text = recorder.journal().suggestion(&Default::default(), true, &Grants::nothing());
     let grants = Grants::parse(&text, "suggested").unwrap_or_else(|error| panic!("{error}\n{text}"));
     assert_eq!(ask(&grants.policy("data base", &[])), [], "{text}");
     assert!(text.starts_with("[policy.\"data base\"]\n"), "{text}");
@@ -46,7 +46,7 @@ fn a_suggestion_has_no_entry_that_a_wider_one_makes_needless() {
     let expect = "[policy.web]\ndata_bags = [\"admins\", \"keys/one\"]\ndownload_hosts = [\"https://example.org\"]\n\
         paths = [\"/etc\", \"/srv/a\", \"/srv/t/**\", \"/srv/t/.ssh\"]\nprivileged_paths = [\"/etc/**\"]\n\
         read_paths = [\"/srv/b\"]\nwrite_attributes = [\"acme\"]\n";
-    let suggestion = recorder.journal().suggestion(&Default::default(), true);
+    let suggestion = recorder.journal().suggestion(&Default::default(), true, &Grants::nothing());
     let lines = suggestion.lines().filter(|line| !line.starts_with('#'));
     assert_eq!(lines.map(|line| format!("{line}\n")).collect::<String>(), expect);
 }
@@ -67,7 +67,7 @@ fn what_only_other_actions_would_need_is_a_comment() {
     let expect = "[policy.web]\ncommands = [\"echo secret\"]\npaths = [\"/srv/a\"]\nservices = [\"a\"]\n\
         # Only actions of these resources that no recipe asks for now (restart,\n# stop, delete ..) would need:\n\
         # commands = [\"service a restart\"]\n# paths = [\"/srv/a/**\"]\n";
-    assert_eq!(recorder.journal().suggestion(&Default::default(), true), expect);
+    assert_eq!(recorder.journal().suggestion(&Default::default(), true, &Grants::nothing()), expect);
     // What a run keeps has neither.
     let asked = recorder.journal().asked();
     assert_eq!(asked[0].1.keys().collect::<Vec<_>>(), ["paths", "services"]);
@@ -94,7 +94,8 @@ fn entries_for_names_with_signs_allow_what_was_asked_for() {
     let recorder = Grants::allow_all();
     assert!(ask(&recorder).into_iter().all(|allowed| allowed));
     assert!(recorder.journal().asked()[0].2, "nothing is left out");
-    let suggested = Grants::parse(&recorder.journal().suggestion(&Default::default(), true), "g.toml").unwrap();
+    let suggested =
+        Grants::parse(&recorder.journal().suggestion(&Default::default(), true, &Grants::nothing()), "g.toml").unwrap();
     assert!(ask(&suggested).into_iter().all(|allowed| allowed));
     let grants = Grants::nothing();
     assert!(!ask(&grants).into_iter().any(|allowed| allowed));
@@ -185,7 +186,7 @@ fn a_suggestion_for_a_job_names_its_user_and_not_its_file() {
     let recorder = Grants::allow_all().policy("core", &[]);
     let _job = recorder.cron_entry("/etc/cron.d/tidy", "shop", grants::Standing::Ordinary).unwrap();
     let _job = recorder.cron_entry("/etc/cron.d/numbered", "1000", grants::Standing::Ordinary).unwrap();
-    let text = recorder.journal().suggestion(&Default::default(), true);
+    let text = recorder.journal().suggestion(&Default::default(), true, &Grants::nothing());
     assert!(text.contains("cron_users = [\"shop\"]") && text.contains("paths = [\"/etc/cron.d/numbered\"]"), "{text}");
     assert!(!text.contains("tidy"), "{text}");
 }

@@ -135,6 +135,11 @@ impl CommandFailure {
                      started without limits"
                 ));
             }
+            // In another root a program is started with `chroot`, and as another user with `setuid`.
+            Self::NotStarted { error: SystemError::NotPermitted, .. } if !rustix::process::geteuid().is_root() => {
+                let hint = "only root can start programs below another root (`--root`), or as another user";
+                return Raised::new(SystemError::NotPermitted, message).with_hint(hint);
+            }
             Self::NotStarted { error, .. } => error.into(),
             Self::TimedOut { .. } | Self::HeldUp { .. } | Self::Unended { .. } => ErrorKind::CommandTimeout,
             // Neither a `rescue` without a class nor `ignore_failure` continues after it.

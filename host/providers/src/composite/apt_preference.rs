@@ -2,7 +2,7 @@
 
 use super::machine::Family;
 use super::text::{file_name, one_line};
-use super::{Composite, Machine, child, children};
+use super::{Composite, Machine, OwnFile, child, children};
 use crate::resources::asked;
 use contract::{Composition, Raised, Wanted};
 use schema::types::apt_preference::AptPreferenceProperties;
@@ -19,7 +19,7 @@ impl Composite for AptPreference {
         let properties: AptPreferenceProperties = asked::properties(wanted)?;
         let name = file_name("package_name", &properties.package_name)?;
         // apt ignores files with other characters in their names.
-        let safe = name.replace('.', "_").replace('*', "wildcard");
+        let safe = safe(name);
         let path = format!("{FOLDER}/{safe}.pref");
         if machine.family() != Family::Debian {
             return Ok(Composition::default());
@@ -42,4 +42,16 @@ impl Composite for AptPreference {
         made.push(child("file", &path, "create", [("mode", json!("0644")), ("content", json!(text))]));
         Ok(children(made))
     }
+
+    fn own_file(&self, wanted: &Wanted<'_>) -> Option<OwnFile> {
+        let AptPreferenceProperties { package_name, .. } = asked::properties(wanted).ok()?;
+        // Adding it always has a child for the file.
+        let path = format!("{FOLDER}/{}.pref", safe(&package_name));
+        (wanted.action == "remove").then_some(OwnFile { path, text: None })
+    }
+}
+
+/// Returns a package's name as a part of a file's name.
+fn safe(name: &str) -> String {
+    name.replace('.', "_").replace('*', "wildcard")
 }

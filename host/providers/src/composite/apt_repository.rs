@@ -5,7 +5,8 @@ mod keys;
 use super::machine::Family;
 use super::text::{file_name, one_line};
 use super::{
-    Composite, Machine, always, change, child, command_in_default_environment, in_real_runs, invalid, notifying,
+    Composite, Machine, OwnFile, always, change, child, command_in_default_environment, in_real_runs, invalid,
+    notifying,
 };
 use crate::resources::asked;
 use contract::{Child, Composition, Declaration, FailureMode, Known, Raised, Timing, Wanted};
@@ -32,12 +33,23 @@ impl Composite for AptRepository {
         if machine.family() != Family::Debian {
             return Ok(Composition::default());
         }
-        let path = format!("{SOURCES}/{name}.list");
+        let path = list(name);
         match wanted.action {
             "remove" => repository.remove(&path, machine),
             _ => repository.add(&path, machine),
         }
     }
+
+    fn own_file(&self, wanted: &Wanted<'_>) -> Option<OwnFile> {
+        let AptRepositoryProperties { repo_name, .. } = asked::properties(wanted).ok()?;
+        // Adding it always has a child for the file.
+        (wanted.action == "remove").then(|| OwnFile { path: list(&repo_name), text: None })
+    }
+}
+
+/// Returns the path of a repository's list.
+fn list(name: &str) -> String {
+    format!("{SOURCES}/{name}.list")
 }
 
 /// A resource that declares a repository.

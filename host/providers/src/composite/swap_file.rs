@@ -6,7 +6,7 @@
 
 use super::machine::SwapFile as Found;
 use super::text::{absolute_path, one_word};
-use super::{Composite, Machine, always, change, child, command, invalid, step};
+use super::{Composite, Machine, OwnFile, always, change, child, command, invalid, step};
 use crate::private_copy::own_number;
 use crate::resources::asked;
 use crate::resources::mount::TABLE;
@@ -93,6 +93,11 @@ impl Composite for SwapFile {
             parts.push(always(child("sysctl", "vm.swappiness", "apply", [("value", json!(swappiness))])));
         }
         Ok(change(sentences, parts))
+    }
+
+    fn own_file(&self, wanted: &Wanted<'_>) -> Option<OwnFile> {
+        let SwapFileProperties { path, .. } = asked::properties(wanted).ok()?;
+        Some(OwnFile { path, text: None })
     }
 }
 

@@ -1,7 +1,7 @@
 //! `sysctl`: a parameter of the kernel, now and at each start.
 
 use super::text::{one_line, plain_name};
-use super::{Composite, Machine, change, child, command, command_in_default_environment, in_real_runs, step};
+use super::{Composite, Machine, OwnFile, change, child, command, command_in_default_environment, in_real_runs, step};
 use crate::resources::asked;
 use contract::{Composition, Raised, Wanted};
 use schema::types::sysctl::SysctlProperties;
@@ -17,7 +17,7 @@ impl Composite for Sysctl {
     fn compose(&self, wanted: &Wanted<'_>, machine: &mut Machine<'_, '_>) -> Result<Composition, Raised> {
         let properties: SysctlProperties = asked::properties(wanted)?;
         let key = plain_name("key", &properties.key, "._-/:@*", "the name of a kernel parameter")?;
-        let path = format!("{}/99-chef-{}.conf", properties.conf_dir, key.replace('/', "."));
+        let path = path(&properties);
         if wanted.action == "remove" {
             if machine.is_absent(&path) && !machine.is_survey {
                 return Ok(Composition::default());
@@ -61,6 +61,17 @@ impl Composite for Sysctl {
         }
         Ok(change(sentences, made))
     }
+
+    fn own_file(&self, wanted: &Wanted<'_>) -> Option<OwnFile> {
+        let properties: SysctlProperties = asked::properties(wanted).ok()?;
+        let text = properties.value.as_deref().map(|value| text(&properties, value));
+        Some(OwnFile { path: path(&properties), text })
+    }
+}
+
+/// Returns the path of the file that keeps the parameter.
+fn path(properties: &SysctlProperties) -> String {
+    format!("{}/99-chef-{}.conf", properties.conf_dir, properties.key.replace('/', "."))
 }
 
 /// Returns the file's content, as Chef writes it.

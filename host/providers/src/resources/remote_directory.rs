@@ -75,6 +75,34 @@ fn create(wish: &DirectoryWish<'_>, wanted: &Wanted<'_>, view: &mut View<'_>) ->
     Ok(plan)
 }
 
+/// A file of the cookbook's folder, by its path there.
+pub(crate) struct FolderFile {
+    /// The path relative to the folder.
+    pub(crate) name: String,
+    cookbook: String,
+    source: String,
+}
+
+impl FolderFile {
+    /// Returns the file's content, or `None` if it cannot be read.
+    pub(crate) fn content(&self, view: &View<'_>) -> Option<Vec<u8>> {
+        let names = [format!("{}/{}", self.source, self.name)];
+        cookbook_source::read(view, &self.cookbook, "files", &names).ok()
+    }
+}
+
+/// Returns the files of the cookbook's folder.
+///
+/// # Errors
+/// The properties are invalid, or the cookbook does not have the folder.
+pub(crate) fn files(wanted: &Wanted<'_>, view: &View<'_>) -> Result<Vec<FolderFile>, Raised> {
+    let properties: RemoteDirectoryProperties = asked::properties(wanted)?;
+    let cookbook = cookbook_source::cookbook(properties.cookbook.as_deref(), wanted)?;
+    let source = properties.source.trim_matches('/');
+    let of = |name| FolderFile { name, cookbook: cookbook.to_owned(), source: source.to_owned() };
+    Ok(cookbook_source::folder(view, cookbook, source)?.into_iter().map(of).collect())
+}
+
 /// The first denial. Planning continues after it, so that all denials are recorded at once.
 #[derive(Default)]
 struct Denials(Option<Raised>);
@@ -163,7 +191,7 @@ fn is_directory(path: &str, view: &View<'_>) -> Result<bool, Raised> {
 }
 
 /// Lists a path and its parents: `a/b/c`, `a/b`, `a`.
-fn with_parents(file: &str) -> impl Iterator<Item = String> {
+pub(crate) fn with_parents(file: &str) -> impl Iterator<Item = String> {
     std::iter::successors(Some(file), |path| path.rsplit_once('/').map(|(parent, _)| parent)).map(str::to_owned)
 }
 

@@ -44,6 +44,16 @@ impl Provider for SystemdUnit {
     }
 }
 
+/// Returns the path and the text of a unit's file.
+pub(crate) fn file(properties: &SystemdUnitProperties) -> (String, String) {
+    (path(properties), content::text(&properties.content))
+}
+
+fn path(properties: &SystemdUnitProperties) -> String {
+    let folder = if properties.user.is_some() { "user" } else { "system" };
+    format!("/etc/systemd/{folder}/{}", properties.unit_name)
+}
+
 /// The state in which an action has an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum When {
@@ -139,8 +149,7 @@ impl Unit {
             return Err(Raised::new(ErrorKind::InvalidArgument, format!("{name:?} is not a name of a unit")));
         }
         let systemctl = Systemctl::of(properties.user.clone(), view)?;
-        let folder = if systemctl.user.is_some() { "user" } else { "system" };
-        let path = format!("/etc/systemd/{folder}/{name}");
+        let path = path(&properties);
         let verify = Verification { line: wish::SYSTEMD_UNIT.to_owned(), ..Verification::default() };
         let verify = if properties.verify { vec![verify] } else { vec![] };
         Ok(Self { properties, path, verify, systemctl })

@@ -60,7 +60,12 @@ impl State {
         let run = Self::run(self)?;
         let why_run = run.why_run();
         let origin = place(run.policy(), origin);
-        let applied = self.on_host_time(|state| state.services.machine.apply(path, change(wanted), why_run));
+        let applied = self.on_host_time(|state| {
+            state.services.machine.called_from(origin.as_ref());
+            let applied = state.services.machine.apply(path, change(wanted), why_run);
+            state.services.machine.called_from(None);
+            applied
+        });
         match applied {
             Ok(Applied { path, what }) => {
                 heard(Self::run(self)?.changed_by_guest(path, what, origin))?.map_err(trap)?;
@@ -77,7 +82,12 @@ impl State {
         let why_run = run.why_run();
         let origin = place(run.policy(), origin);
         let command = contract::CommandTest { sensitive: run.is_sensitive_here(), ..words::command(command) };
-        let ended = self.on_host_time(|state| state.services.machine.run(&command, why_run));
+        let ended = self.on_host_time(|state| {
+            state.services.machine.called_from(origin.as_ref());
+            let ended = state.services.machine.run(&command, why_run);
+            state.services.machine.called_from(None);
+            ended
+        });
         let effect = match &ended {
             Ok(_) if why_run => Some(CommandEffect::Looked),
             Ok(_) => Some(CommandEffect::Ran),

@@ -90,8 +90,9 @@ fn show_all(common: &Common, format: Format, printer: Printer) -> anyhow::Result
     if format.is_for_programs() {
         printer.json(&serde_json::to_string_pretty(&shown)?);
     } else {
-        summary::print(&shown, printer);
-        last_runs::print(&super::settings(common.config.as_deref(), common.layer())?, &name, &shown, printer);
+        let settings = super::settings(common.config.as_deref(), common.layer())?;
+        summary::print(&shown, &last_runs::of_last(&settings, &name, &shown), printer);
+        last_runs::print(&settings, &name, &shown, printer);
         printer.note(Tone::Quiet, "`--format json` shows all of it; `wrun node show ATTR` shows one attribute");
     }
     Ok(Exit::Done)

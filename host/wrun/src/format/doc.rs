@@ -12,7 +12,7 @@ use contract::{Change, Event, Failure, LogLevel, LogSource, Observer, Resource, 
 use failures::{Failed, Untold, message_of};
 use live::Live;
 use node::origin::Origin;
-use report::{NewThing, Tone, place, ran};
+use report::{NewThing, Tone, place, ran, would_do};
 use std::collections::VecDeque;
 use text::{escape, escape_line, versions};
 use warnings::Warnings;
@@ -145,13 +145,13 @@ impl Doc {
     fn by_code(&mut self, depth: u32, dry: bool, what: &str, code: &Origin) {
         self.below();
         let place = place(code).map(|place| format!("  ({place})")).unwrap_or_default();
-        let would = if dry { "would " } else { "" };
-        self.line(Tone::Change, &escape(&indented(&format!("- {would}{what}{place}"), depth)));
+        let what = if dry { would_do(what) } else { what.to_owned() };
+        self.line(Tone::Change, &escape(&indented(&format!("- {what}{place}"), depth)));
     }
 
     fn sentence(&self, nesting: u32, dry: bool, what: &str) {
-        let would = if dry { "would " } else { "" };
-        self.line(Tone::Change, &escape(&indented(&format!("- {would}{what}"), nesting + 1)));
+        let what = if dry { would_do(what) } else { what.to_owned() };
+        self.line(Tone::Change, &escape(&indented(&format!("- {what}"), nesting + 1)));
     }
 
     fn diff(&self, nesting: u32, diff: Option<&str>) {

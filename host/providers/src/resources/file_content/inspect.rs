@@ -262,9 +262,9 @@ fn followed(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan, link: &Place)
         Err(fault) => return Err(fault.into()),
     };
     let granted = wish.granted(view, target.real())?;
-    if wish.warns_of_link() {
-        let real = target.real();
-        let line = format!("{path} is a link, and its target {real} is managed: set manage_symlink_source");
+    if wish.warns_of_link() && !view.is_checking {
+        let (declared, real) = (&wish.declared, target.real());
+        let line = format!("{declared}: {path} is a link, and its target {real} is managed: set manage_symlink_source");
         remark(&view.settings.account, LogLevel::Warn, &line);
     }
     match absent(target.entry())? {

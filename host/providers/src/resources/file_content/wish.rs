@@ -18,6 +18,8 @@ pub(crate) const SYSTEMD_UNIT: &str = ":systemd_unit";
 pub(crate) struct FileWish<'a> {
     /// The path as the cookbook wrote it.
     pub(crate) path: &'a str,
+    /// The policy, the resource and its place, for warnings.
+    pub(crate) declared: String,
     /// The declared owner, group and mode.
     pub(crate) access: Access<'a>,
     /// The digest that the content must have.
@@ -49,6 +51,13 @@ pub(crate) struct FileWish<'a> {
     pub(crate) own: Option<OwnPart>,
 }
 
+/// Returns the policy and the resource with its place, as warnings name them.
+fn declared(wanted: &Wanted<'_>) -> String {
+    let origin = &wanted.declaration.origin;
+    let place = origin.place().map(|place| format!(" ({place})")).unwrap_or_default();
+    format!("policy {}: {}{place}", origin.policy, wanted.declaration.key())
+}
+
 /// A check of the right to a real path.
 pub(crate) type Grant<'a> = dyn Fn(&PolicyGrants, &str) -> Result<GrantedPath, Denied> + 'a;
 
@@ -75,6 +84,7 @@ impl<'a> FileWish<'a> {
     pub(crate) fn plain(path: &'a str, wanted: &Wanted<'_>) -> Self {
         Self {
             path,
+            declared: declared(wanted),
             access: Access::default(),
             checksum: None,
             backup: None,

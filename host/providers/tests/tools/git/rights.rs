@@ -140,7 +140,7 @@ fn a_survey_asks_for_the_command_git_only_where_a_run_would() {
         let mut providers = providers::MachineProviders::new(std::sync::Arc::clone(&settings)).unwrap();
         let declaration = bench.declaration("git", "ROOT/a", with(properties));
         crate::support::run(&mut providers, &declaration, "sync", true).unwrap();
-        settings.grants.journal().suggestion(&grants::MachineView::default(), false)
+        settings.grants.journal().suggestion(&grants::MachineView::default(), false, &grants::Grants::nothing())
     };
     let asks = "argv = [\"git\"]";
     assert!(!suggestion("true", json!({})).contains(asks), "{}", suggestion("true", json!({})));

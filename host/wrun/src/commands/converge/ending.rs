@@ -11,7 +11,7 @@ use crate::signals;
 use assemble::{Destination, Ending, GrantsFiles, StartedAgain};
 use contract::StopReason;
 use converge::{PolicyOutcome, RunReport};
-use grants::{Addition, Journal};
+use grants::{Addition, Grants, Journal};
 use report::denials::Beyond;
 use report::{Block, conflicts, denials, denied, due, hidden_reads, json, paused, recap, shared, survey};
 use serde_json::Value;
@@ -62,13 +62,19 @@ impl Running<'_> {
                     return Ok(Exit::Failed);
                 }
             }
-            None => match journal.suggestion(&machine, how.sensitive).trim_end() {
+            None => match journal.suggestion(&machine, how.sensitive, &self.granted()).trim_end() {
                 "" if !empty.is_empty() => {}
                 "" => self.printer.note(Tone::Plain, "note: nothing was asked for that needs a grant"),
                 table => self.printer.line(Tone::Plain, table),
             },
         }
         Ok(if parts.errors.is_empty() { Exit::Done } else { Exit::Failed })
+    }
+
+    /// Returns the operator's grants. Those that cannot be read count as none: a suggestion only compares with them.
+    fn granted(&self) -> Grants {
+        let files = GrantsFiles::read(&self.settings.run.grants, false).ok();
+        files.and_then(|files| files.parse().ok()).unwrap_or_else(Grants::nothing)
     }
 
     /// The report, the record, the exit code.

@@ -48,6 +48,22 @@ impl Row {
     }
 }
 
+/// Returns the policies of the node's last real run, in its order. If no record can be read, these are the policies of the
+/// saved node.
+pub(super) fn of_last(settings: &Settings, node: &str, saved: &Value) -> Vec<String> {
+    let newest = |records: Records| {
+        let mut runs = records.runs().iter().take(MAX_RUNS).filter_map(|run| run.read_part(&KEYS).ok().flatten());
+        let record = runs.find(|record| !record.is_dry() && record.node_name() == node)?;
+        let policies = record.policies().into_iter().filter_map(|policy| policy.name.map(str::to_owned));
+        Some(policies.collect())
+    };
+    let of_saved = || {
+        let names = saved.get("policy_name").and_then(Value::as_array).into_iter().flatten();
+        names.filter_map(Value::as_str).map(str::to_owned).collect()
+    };
+    Records::find(&settings.run).ok().and_then(newest).unwrap_or_else(of_saved)
+}
+
 /// Prints a row for each policy that one of the node's last real runs had: its newest run. `saved` is the node as JSON.
 pub(super) fn print(settings: &Settings, node: &str, saved: &Value, printer: Printer) {
     // The node is shown whether or not records can be read.

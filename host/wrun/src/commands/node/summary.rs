@@ -5,10 +5,9 @@ use crate::table::Table;
 use serde_json::Value;
 
 /// The rows: their labels, and where the values are in the node.
-const ROWS: [(&str, &str); 12] = [
+const ROWS: [(&str, &str); 11] = [
     ("Node name", "/name"),
     ("Policies", "/assigned_policies"),
-    ("Policies of the last run", "/policy_name"),
     ("Policy group", "/policy_group"),
     ("Environment", "/chef_environment"),
     ("FQDN", "/automatic/fqdn"),
@@ -20,8 +19,12 @@ const ROWS: [(&str, &str); 12] = [
     ("Tags", "/normal/tags"),
 ];
 
-/// Prints the rows for which the node has a value. `node`: the node as JSON, with the summaries of its layers.
-pub(super) fn print(node: &Value, printer: Printer) {
+/// The place of the row before those about policies of runs.
+const POLICIES: &str = "/assigned_policies";
+
+/// Prints the rows for which the node has a value. `node`: the node as JSON, with the summaries of its layers; `last`: the
+/// policies of its last real run.
+pub(super) fn print(node: &Value, last: &[String], printer: Printer) {
     let mut table = Table::new();
     let mut row = |name: &str, value: &str| {
         if !value.is_empty() {
@@ -30,11 +33,21 @@ pub(super) fn print(node: &Value, printer: Printer) {
     };
     for (name, place) in ROWS {
         row(name, &node.pointer(place).map(short).unwrap_or_default());
+        if place == POLICIES {
+            row("Policies of the last run", &last.join(", "));
+            row("Also has attributes of", &others(node, last).join(", "));
+        }
     }
     let platform = ["/automatic/platform", "/automatic/platform_version"].map(|place| node.pointer(place).map(short));
     row("Platform", platform.into_iter().flatten().collect::<Vec<_>>().join(" ").trim());
     row("Layers", &node.pointer("/layers").map(short).unwrap_or_default());
     table.print(printer);
+}
+
+/// Returns the policies whose attributes the node has from earlier runs.
+fn others(node: &Value, last: &[String]) -> Vec<String> {
+    let names = node.get("policy_name").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    names.filter(|name| !last.iter().any(|one| one == name)).map(str::to_owned).collect()
 }
 
 /// Formats the value of a row: strings unquoted, lists of names with commas.

@@ -3,7 +3,7 @@
 //! Each facts file describes a machine. A snapshot contains the declared resources, the result of a dry run, and the contents
 //! of files. Times and line numbers are left out.
 
-use super::test_files::{case, machines};
+use super::test_files::{case, left_over, machines};
 use super::test_server::prepare;
 use crate::arguments::TestArguments;
 use crate::exit::Exit;
@@ -58,6 +58,9 @@ fn test(arguments: &TestArguments, printer: Printer) -> anyhow::Result<Exit> {
     let home = author::open_policy(&arguments.folder)?;
     let (machines, case) = (machines(&home)?, case(&home, arguments.allow_higher_limits)?);
     let tests = prepare(&home, arguments.target_dir.as_deref(), printer)?;
+    for line in left_over(&home, SNAPSHOTS, &machines)? {
+        printer.note(Tone::Warning, &format!("note: {}", escape_line(&line)));
+    }
     let (mut same, mut differing, mut changed) = (0_usize, 0_usize, 0_usize);
     for machine in machines {
         let name = &machine.name;

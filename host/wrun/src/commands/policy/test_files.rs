@@ -94,26 +94,49 @@ pub(super) fn machines(home: &HeldFolder) -> anyhow::Result<Vec<Machine>> {
     Ok(machines)
 }
 
+/// Returns the snapshots in a folder that belong to none of the machines, each with the reason.
+///
+/// # Errors
+/// The folder cannot be read.
+pub(super) fn left_over(home: &HeldFolder, snapshots: &str, machines: &[Machine]) -> anyhow::Result<Vec<String>> {
+    let names = json_files(home, snapshots)?;
+    let left = names.into_iter().filter(|(name, _)| !machines.iter().any(|machine| machine.name == *name));
+    let is_shipped = |name: &str| author::shipped_facts().any(|(shipped, _)| shipped == name);
+    let line = |(name, below): (String, PathBuf)| match is_shipped(&name) {
+        true => format!(
+            "{} is left over: the facts {name} of wrun are not tested any more, since {FACTS} has files",
+            below.display()
+        ),
+        false => format!("{} is left over: {FACTS} has no facts of that name", below.display()),
+    };
+    Ok(left.map(line).collect())
+}
+
 /// The files of facts, by name; empty where the policy has none.
 fn names_of_facts(home: &HeldFolder) -> anyhow::Result<BTreeMap<String, PathBuf>> {
-    let place = match home.below(FACTS) {
+    json_files(home, FACTS)
+}
+
+/// The files of a folder that end in `.json`, by name.
+fn json_files(home: &HeldFolder, folder: &str) -> anyhow::Result<BTreeMap<String, PathBuf>> {
+    let place = match home.below(folder) {
         Ok(Some(place)) => place,
-        Err(error) if error.kind() != ErrorKind::NotADirectory => return Err(unread(home, FACTS, error)),
+        Err(error) if error.kind() != ErrorKind::NotADirectory => return Err(unread(home, folder, error)),
         _ => return Ok(BTreeMap::new()),
     };
     let mut names = BTreeMap::new();
     let walked = place.folder().walk(MAX_NAMES, |entry| {
         if entry.path.extension().is_some_and(|end| end == "json") {
             let name = Path::new(&entry.name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            names.insert(name, Path::new(FACTS).join(&entry.name));
+            names.insert(name, Path::new(folder).join(&entry.name));
         }
         Ok::<_, Infallible>(false)
     });
     match walked {
         Ok(()) => Ok(names),
-        Err(WalkError::Read(_, error)) => Err(unread(home, FACTS, error)),
+        Err(WalkError::Read(_, error)) => Err(unread(home, folder, error)),
         Err(WalkError::TooMany) => {
-            bail!("{} has more than {MAX_NAMES} files: remove those that are not facts", place.path().display())
+            bail!("{} has more than {MAX_NAMES} files: remove those that no test reads", place.path().display())
         }
         Err(WalkError::Visit(never)) => match never {},
     }

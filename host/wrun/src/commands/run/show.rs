@@ -1,10 +1,13 @@
 //! `wrun run show`.
 
+mod denials;
+
 use crate::arguments::ShowRunArguments;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
-use crate::settings::View;
+use crate::settings::{Settings, View};
 use assemble::{Records, RunState, Started};
+use grants::Denial;
 use report::{Record, RecordedPolicy, hidden_reads, recap, sentence, shortened, status};
 use serde_json::{Value, json};
 use text::{counted, escape, escape_line};
@@ -14,7 +17,7 @@ pub(super) fn run(arguments: &ShowRunArguments, printer: Printer) -> anyhow::Res
     let records = Records::find(&settings.run)?;
     let run = records.choose(arguments.run.as_deref(), 0)?;
     let (started, word) = match run.state()? {
-        RunState::Finished(record) => return finished(&record, arguments, printer),
+        RunState::Finished(record) => return finished(&record, arguments, &settings, printer),
         RunState::Running(started) => (started, "running"),
         RunState::Died(started) => (started, "died"),
     };
@@ -49,19 +52,27 @@ fn unfinished(id: &str, started: Option<&Started>, word: &str, format: View, pri
 }
 
 /// Shows a run that left its record.
-fn finished(record: &Record, arguments: &ShowRunArguments, printer: Printer) -> anyhow::Result<Exit> {
+fn finished(
+    record: &Record,
+    arguments: &ShowRunArguments,
+    settings: &Settings,
+    printer: Printer,
+) -> anyhow::Result<Exit> {
     if arguments.format == View::Json {
         printer.json(&serde_json::to_string_pretty(record.json())?);
         return Ok(Exit::Done);
     }
     heading(record, printer);
+    let denied = denials::of(record);
     for policy in record.policies() {
-        of_policy(policy, &record.json()["releases"], record.is_dry(), arguments.all, printer);
+        let of_this: Vec<_> = denied.iter().filter(|denial| denial.policy == policy.shown_name()).collect();
+        of_policy(policy, &record.json()["releases"], &of_this, record.is_dry(), arguments.all, printer);
         if record.is_interrupted() && !arguments.all {
             not_begun(policy, printer);
         }
     }
     hidden_reads::recorded_blocks(record.json()).into_iter().for_each(|block| printer.block(block));
+    denials::block(record, &denied, settings, arguments).into_iter().for_each(|block| printer.block(block));
     conflicts(record.json(), printer);
     Ok(Exit::Done)
 }
@@ -94,7 +105,14 @@ fn signature(releases: &Value, policy: &str) -> String {
     }
 }
 
-fn of_policy(policy: RecordedPolicy<'_>, releases: &Value, is_dry: bool, all: bool, printer: Printer) {
+fn of_policy(
+    policy: RecordedPolicy<'_>,
+    releases: &Value,
+    denied: &[&Denial],
+    is_dry: bool,
+    all: bool,
+    printer: Printer,
+) {
     let (name, outcome) = (policy.shown_name(), policy.outcome());
     if outcome == "not-run" {
         printer.prose(Tone::Warning, &escape_line(&format!("Policy {name}: did not run")));
@@ -125,7 +143,10 @@ fn of_policy(policy: RecordedPolicy<'_>, releases: &Value, is_dry: bool, all: bo
         let end = if command["effect"] == "unknown" { ": not known what it changes" } else { "" };
         printer.prose(Tone::Change, &escape_line(&format!("  {mark}  run {line}{end}{}", place(command))));
     }
-    if error.is_object() {
+    if denied.iter().any(|denial| denial.is_told_in(text(error, "message"))) {
+        // The block of denials has the sentence, the place and the cure.
+        printer.prose(Tone::Error, "  denied, see below");
+    } else if error.is_object() {
         of_error(error, policy.list("resources"), printer);
         if let Some(hint) = error["hint"].as_str() {
             printer.prose(Tone::Warning, &escape(&format!("  hint: {}", hint.replace('\n', "\n    "))));
@@ -218,7 +239,10 @@ fn of_resource(resource: &Value, of_policy: &Value, is_dry: bool, printer: Print
     let status = status(resource, is_dry);
     let margin = "  ".repeat(usize::try_from(resource["nesting"].as_u64().unwrap_or_default().min(50)).unwrap_or(0));
     let (kind, name, action) = (text(resource, "type"), text(resource, "name"), text(resource, "action"));
-    printer.line(tone, &escape_line(&format!("  {margin}{status:12}  {kind}[{name}] {action}{place}")));
+    let since =
+        resource.pointer("/notified/due_since").and_then(Value::as_str).map(|since| format!(", due since run {since}"));
+    let since = since.unwrap_or_default();
+    printer.line(tone, &escape_line(&format!("  {margin}{status:12}  {kind}[{name}] {action}{since}{place}")));
     let texts = |key: &str| resource[key].as_array().into_iter().flatten().filter_map(Value::as_str);
     let updates = shortened(texts("updates")).into_iter().map(|what| ("-", what));
     for (mark, what) in updates.chain(texts("uncertain").map(|what| ("?", what.to_owned()))) {
