@@ -131,3 +131,34 @@ fn a_write_to_ones_own_name_reads_nothing_of_others() {
     }
     assert_eq!(normal(&program), json!({"tags": [], "a": {"y": 1}, "b": {"y": 1}}));
 }
+
+/// Ruby writes `backup` before it writes `backup.paths`. The grant names only what the recipe means.
+#[test]
+fn a_right_to_one_attribute_is_enough_for_ruby_to_write_it() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    let recipe = "node.default['backup']['paths'] = %w(/srv)\nnode.override['backup']['deep']['x'] = 1\n";
+    build(&program, "a", "a", recipe);
+    build(&program, "b", "b", "node.default['backup']['other'] = 1\n");
+    build(&program, "c", "c", "node.default['backup'] = { 'other' => 1 }\n");
+    let grants = |paths: &str| {
+        let tables = ["a", "b", "c"].map(|policy| format!("[policy.{policy}]\nwrite_attributes = {paths}\n"));
+        fs::write(program.configuration().join("grants.toml"), tables.concat()).unwrap();
+    };
+    grants("[\"backup.paths\", \"backup.deep.x\"]");
+    let ran = converge(&program, &machine, "a");
+    assert_eq!(ran.code, Some(0), "{}", ran.text());
+    let shown = program.run(&["node", "show", "backup", "-F", "json"]).unwrap().expect_code(0).unwrap();
+    assert_eq!(
+        serde_json::from_str::<Value>(&shown.stdout).unwrap(),
+        json!({"paths": ["/srv"], "deep": {"x": 1}}),
+        "{}",
+        shown.stdout
+    );
+    for policy in ["b", "c"] {
+        let ran = converge(&program, &machine, policy);
+        let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!(ran.code, Some(1), "{}", ran.text());
+        assert_eq!(report["denials"][0]["key"], "write_attributes", "{:#}", report["denials"]);
+    }
+}

@@ -27,6 +27,14 @@ impl PolicyGrants {
         Ok(GrantedAttribute(path.to_vec()))
     }
 
+    /// Tells whether the policy may write only below a path, and not at the path itself.
+    pub fn writes_only_below(&self, path: &[String]) -> bool {
+        let rules = self.list(Capability::WriteAttributes);
+        let is_allowed = matches!(rules.decide(Asked::Keys(path), || false), Verdict::Allowed(_));
+        let is_own = path.first().is_some_and(|first| self.owns(first));
+        !self.everything && !is_own && !is_allowed && rules.iter().any(|rule| rule.allow && may_speak_below(rule, path))
+    }
+
     /// Tells whether the policy may write below this top-level attribute without a grant.
     pub(crate) fn owns(&self, first: &String) -> bool {
         first == TAGS || self.cookbooks.contains(first)

@@ -16,6 +16,10 @@ impl AttributeRights for Rights {
         self.grants.write_attribute(path).map_err(|denied| format!("{denied}\n{}", denied.hint()))
     }
 
+    fn writes_only_below(&self, path: &[String]) -> bool {
+        self.grants.writes_only_below(path)
+    }
+
     fn read_grant(&self, kind: ReadKind, path: &[String]) -> String {
         match kind {
             ReadKind::Fact => self.grants.fact_grant(path),

@@ -42,6 +42,10 @@ impl AttributeRights for OwnName {
         grants.write_attribute(path).map_err(|_| "write_attributes would allow it".into())
     }
 
+    fn writes_only_below(&self, _: &[String]) -> bool {
+        false
+    }
+
     fn read_grant(&self, kind: ReadKind, path: &[String]) -> String {
         format!("{} = [{:?}]", kind.name(), path.join("."))
     }
