@@ -25,7 +25,7 @@ pub(super) fn cookbook<'n>(
         );
     }
     let places = directories.iter().map(|place| place.display().to_string()).collect::<Vec<_>>().join(", ");
-    format!("{}{}", near(missing, known.clone()), there(&format!("the cookbooks in {places}"), known))
+    format!("{}{}", near(missing, known.clone()), there(&format!("the cookbooks in {places}"), missing, known))
 }
 
 /// Returns the hint about a missing role or environment. `directory`: where they are read from; `option` names such a
@@ -39,7 +39,11 @@ pub(super) fn document<'n>(
     match directory {
         None => format!("no directory of {kind}s was given ({option} DIR)"),
         Some(place) => {
-            format!("{}{}", near(missing, known.clone()), there(&format!("the {kind}s in {}", place.display()), known))
+            format!(
+                "{}{}",
+                near(missing, known.clone()),
+                there(&format!("the {kind}s in {}", place.display()), missing, known)
+            )
         }
     }
 }
@@ -73,8 +77,13 @@ fn near<'n>(missing: &str, known: impl Iterator<Item = &'n str> + Clone) -> Stri
     name.map(|name| format!("did you mean {name:?}? ")).unwrap_or_default()
 }
 
-fn there<'n>(what: &str, known: impl Iterator<Item = &'n str>) -> String {
-    let names: Vec<_> = known.collect();
+/// Lists the names that there are. Of more than fit, those that begin as the missing one come first.
+fn there<'n>(what: &str, missing: &str, known: impl Iterator<Item = &'n str>) -> String {
+    let mut names: Vec<_> = known.collect();
+    if names.len() > LISTED {
+        let common = |name: &str| missing.chars().zip(name.chars()).take_while(|(one, other)| one == other).count();
+        names.sort_by_key(|name| std::cmp::Reverse(common(name)));
+    }
     if names.is_empty() {
         return format!("{what}: there are none");
     }
@@ -106,6 +115,8 @@ mod tests {
         let many: Vec<_> = (0..LISTED + 3).map(|at| format!("c{at:02}")).collect();
         let said = cookbook("x", many.iter().map(String::as_str), std::slice::from_ref(&place));
         assert!(said.ends_with("c08, c09 and 3 more"), "{said}");
+        let said = cookbook("nx", many.iter().map(String::as_str).chain(["nginx"]), std::slice::from_ref(&place));
+        assert!(said.ends_with(": nginx, c00, c01, c02, c03, c04, c05, c06, c07, c08 and 4 more"), "{said}");
 
         std::fs::write(place.join("nginx/metadata.rb"), "name 'nginx'").unwrap();
         let own = place.join("nginx");

@@ -5,7 +5,7 @@ use crate::plan::View;
 use crate::resources::mount::TABLE;
 use crate::resources::{Access, Account, asked, cookbook_source, remote_directory, systemd_unit};
 use crate::value;
-use contract::{ABSENT, CONTENT, Claim, Known, LINES, PATH, PRESENCE, Wanted};
+use contract::{ABSENT, CONTENT, Claim, LINES, PATH, PRESENCE, Wanted};
 use schema::types::cookbook_file::CookbookFileProperties;
 use schema::types::directory::DirectoryProperties;
 use schema::types::git::GitProperties;
@@ -48,9 +48,8 @@ fn with_content(claim: Claim, wanted: &Wanted<'_>, view: &View<'_>) -> Claim {
         // wrun adds a line, and leaves the others as they are.
         return claim.with(LINES, "mounts");
     }
-    let content = match wanted.get("content") {
-        Some(Known::Json(Value::String(content))) => Some(digest(content.as_bytes())),
-        Some(Known::Bytes(bytes)) => Some(digest(bytes)),
+    let content = match asked::content(wanted, "content") {
+        Ok(Some(content)) => Some(digest(content)),
         _ => text(wanted, "checksum").map(str::to_lowercase),
     };
     let brought = || {
