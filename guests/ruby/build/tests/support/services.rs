@@ -35,6 +35,10 @@ impl AttributeRights for Everything {
         Grants::allow_all().policy("p", &[]).write_attribute(path).map_err(|denied| denied.to_string())
     }
 
+    fn writes_only_below(&self, _: &[String]) -> bool {
+        false
+    }
+
     fn read_grant(&self, kind: ReadKind, path: &[String]) -> String {
         format!("{} = [{:?}]", kind.name(), path.join("."))
     }
