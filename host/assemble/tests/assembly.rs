@@ -115,9 +115,12 @@ fn a_dry_run_tells_watchers_and_changes_nothing() {
         panic!("{notices:?}")
     };
     assert_eq!((file, policy.as_str()), (&node.settings.grants, "web"));
-    for made in ["state", "backup", "cache"] {
+    for made in ["state", "backup"] {
         assert!(!node.has(made), "{made}");
     }
+    // Native code is kept for the next run.
+    let kept = std::fs::read_dir(node.folder.path().join("cache")).unwrap();
+    assert!(kept.flatten().all(|entry| entry.file_name() == "native-v2"));
 }
 
 #[test]

@@ -57,7 +57,7 @@ pub(super) struct Mount {
 /// The state of a server, as far as it is known.
 #[derive(Debug)]
 enum Answer {
-    /// It answered then.
+    /// The server answered at that time.
     At(Instant),
     /// It did not answer in time, and this process still waits.
     Silent(Child),

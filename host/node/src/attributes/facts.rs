@@ -24,9 +24,9 @@ pub struct SharedFacts {
 pub(crate) struct FactsPart {
     /// All facts of the machine.
     pub(crate) all: Arc<Value>,
-    /// The visible ones.
+    /// The facts that the policy sees.
     pub(crate) shown: Arc<Value>,
-    /// The others.
+    /// The facts that are hidden from it.
     pub(crate) hidden: Arc<Map<String, Value>>,
 }
 

@@ -218,7 +218,7 @@ impl LevelTrees {
         self.has_gaps = true;
     }
 
-    /// The level `automatic`.
+    /// The level `automatic`, in its two parts.
     pub(crate) fn automatic(&self) -> &Automatic {
         &self.automatic
     }
