@@ -9,6 +9,7 @@ use errors::chef;
 use node::attributes::Level;
 use node::object::PolicyStart;
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The outcome of a policy.
@@ -105,13 +106,13 @@ pub struct NodeState {
 
 impl NodeState {
     pub(super) fn new(run: &Run, start: &PolicyStart, chef_environment: &str) -> Self {
-        let automatic = run.attributes().level(Level::Automatic);
-        let text = |key: &str| automatic.get(key).and_then(Value::as_str);
+        let automatic = |key: &str| run.attributes().read_level(Level::Automatic, &[key]);
+        let environment = automatic("chef_environment");
         Self {
             levels: run.levels(),
-            chef_environment: text("chef_environment").unwrap_or(chef_environment).to_owned(),
+            chef_environment: environment.as_deref().and_then(Value::as_str).unwrap_or(chef_environment).to_owned(),
             run_list: run.changed_run_list().unwrap_or(&start.run_list).to_strings(),
-            recipes: automatic.get("recipes").cloned().unwrap_or_else(|| json!([])),
+            recipes: automatic("recipes").map_or_else(|| json!([]), Cow::into_owned),
             roles: start.roles.clone(),
         }
     }

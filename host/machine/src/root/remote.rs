@@ -21,7 +21,7 @@ use std::fs::File;
 use std::io::{self, Read as _, Seek as _};
 use std::os::fd::AsFd;
 use std::process::{Child, Stdio};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The time that a server has for its answer.
@@ -68,8 +68,8 @@ enum Answer {
 pub(super) struct RemoteMounts {
     /// The path of the root on this machine.
     root: String,
-    /// The kernel's table. `None`: the machine does not show it.
-    table: Option<Mutex<Table>>,
+    /// The kernel's table, opened at the first look. `None`: the machine does not show it.
+    table: OnceLock<Option<Mutex<Table>>>,
 }
 
 #[derive(Debug)]
@@ -79,26 +79,20 @@ struct Table {
 }
 
 impl RemoteMounts {
-    /// Reads the mounts below an open directory.
+    /// The mounts below an open directory. The table is read when it is needed.
     pub(super) fn below(root: impl AsFd) -> Self {
         let link = format!("/proc/self/fd/{}", root.as_fd().as_raw_fd());
         let root = rustix::fs::readlink(link, vec![]).ok().and_then(|path| path.into_string().ok());
-        let Some(root) = root.filter(|path| path.starts_with('/')) else {
-            return Self { root: String::new(), table: None };
-        };
-        let root = root.trim_end_matches('/').to_owned();
-        let opened = || -> io::Result<Table> {
-            let file = File::from(rustix::fs::open(TABLE, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?);
-            let mut table = Table { file, mounts: Arc::default() };
-            table.read(&root)?;
-            Ok(table)
-        };
-        Self { table: opened().ok().map(Mutex::new), root }
+        match root.filter(|path| path.starts_with('/')) {
+            Some(root) => Self { root: root.trim_end_matches('/').to_owned(), table: OnceLock::new() },
+            None => Self { root: String::new(), table: OnceLock::from(None) },
+        }
     }
 
     /// Returns the present mounts.
     pub(super) fn now(&self) -> Arc<[Mount]> {
-        let Some(table) = &self.table else { return Arc::default() };
+        let table = self.table.get_or_init(|| Table::open(&self.root).ok().map(Mutex::new));
+        let Some(table) = table else { return Arc::default() };
         let mut table = locked(table);
         // If the table cannot be read again, the mounts known so far count.
         if table.has_changed() {
@@ -109,6 +103,13 @@ impl RemoteMounts {
 }
 
 impl Table {
+    fn open(root: &str) -> io::Result<Self> {
+        let file = File::from(rustix::fs::open(TABLE, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?);
+        let mut table = Self { file, mounts: Arc::default() };
+        table.read(root)?;
+        Ok(table)
+    }
+
     /// Tells whether mounts came or went since the last call. The kernel reports that once to each opened table.
     fn has_changed(&self) -> bool {
         let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
