@@ -175,10 +175,11 @@ fn require_answer(mount: &Mount, account: &Account) -> Result<(), Errno> {
             return Ok(());
         }
         Some(Answer::Silent(asker)) => (asker, now),
-        // Without the program nobody can be asked safely.
         _ => match ask(&mount.point) {
             Ok(asker) => (asker, now + PATIENCE),
-            Err(_) => return Ok(()),
+            // A machine without the program cannot ask, and needs its homes on NFS all the same.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(_) => return Err(Errno::TIMEDOUT),
         },
     };
     let (outcome, state) = wait(&mut asker, until, account);

@@ -3,8 +3,12 @@
 
 use serde_json::{Map, Value};
 
-/// The most names that are kept. Beyond that, all attributes count as hidden.
-const MAX_NAMES: usize = 1000;
+/// The most bytes that the names may take in the saved node. Beyond that, all attributes count as hidden. The names are of
+/// other policies, so a long one must not fill the part of this policy.
+const MAX_BYTES: usize = 16 << 10;
+
+/// Bytes that a name takes beside its text: quotes, a colon, a comma and `true`.
+const BYTES_PER_NAME: usize = 8;
 
 /// Attributes of others that a policy could not read, as a tree of names. `true` stands for the whole value at its place.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -16,7 +20,7 @@ impl HiddenNames {
         if hidden.is_empty() {
             return Self(None);
         }
-        let mut room = MAX_NAMES;
+        let mut room = MAX_BYTES;
         Self(Some(names(shown, hidden, &mut room).unwrap_or(Value::Bool(true))))
     }
 
@@ -58,7 +62,7 @@ fn names(shown: &Map<String, Value>, hidden: &Map<String, Value>, room: &mut usi
     }
     let mut found = Map::new();
     for (name, value) in hidden {
-        *room = room.checked_sub(1)?;
+        *room = room.checked_sub(name.len() + BYTES_PER_NAME)?;
         let below = match (value, shown.get(name)) {
             (Value::Object(value), Some(Value::Object(shown))) => names(shown, value, room)?,
             _ => Value::Bool(true),
@@ -110,8 +114,9 @@ mod tests {
             json!({"a": 1, "b": {"c": {"e": 2}}}),
             Some(json!({"a": true, "b": {"c": true}})),
         );
-        let many: Map<String, Value> = (0..=MAX_NAMES).map(|at| (at.to_string(), json!(1))).collect();
+        let many: Map<String, Value> = (0..MAX_BYTES / BYTES_PER_NAME).map(|at| (at.to_string(), json!(1))).collect();
         check(json!({"a": 1}), Value::Object(many), Some(json!(true)));
+        check(json!({"a": 1}), json!({"n".repeat(MAX_BYTES): 1}), Some(json!(true)));
     }
 
     #[test]
