@@ -214,7 +214,7 @@ fn attack_a_suggestion_starts_no_init_script() {
 /// The end of a run, a suggestion and `grants allow` name the same entries with the same reasons.
 #[test]
 fn the_same_entries_are_named_everywhere() {
-    let recipe = "file '/etc/motd'\nfile '/etc/site.conf'\nservice('site') { action :start }\n\
+    let recipe = "file '/etc/machine-info'\nfile '/etc/site.conf'\nservice('site') { action :start }\n\
                   execute 'date'\nexecute 'site-tool reload'\nexecute 'echo a | cat'\n";
     let (bench, root) = (Bench::with(recipe), Root::new().unwrap());
     root.write_program("/etc/init.d/site", "#!/bin/sh\n").unwrap();
@@ -228,19 +228,25 @@ fn the_same_entries_are_named_everywhere() {
         for said in [configuration, unknown, PIPE] {
             assert!(joined.contains(said), "{said}\n{text}");
         }
-        assert!(!joined.contains("motd\" is") && !joined.contains("\"date\" runs"), "{text}");
+        assert!(!joined.contains("machine-info\" is") && !joined.contains("\"date\" runs"), "{text}");
         let named = |word: &str| text.matches(&format!("# {word}: ")).count();
         assert_eq!((named("Opens a lot"), named("Not known")), (2, 1), "{text}");
     }
-    let written = bench.allow(&["--yes"]).expect_code(1).unwrap();
-    let headings = ["2 entries open a lot:\n", "1 entry is a command that wrun does not know:\n"];
+    let inside = root.path().display().to_string();
+    let written = bench.allow(&["--yes", "--root", &inside]).expect_code(1).unwrap();
+    let headings = [
+        "2 entries open a lot:\n",
+        "1 entry is a command that wrun does not know:\n",
+        "1 entry is about what is not new on this machine:\n",
+        "services \"site\" is a service of this machine already",
+    ];
     for said in headings.into_iter().chain([configuration, unknown, PIPE]) {
         let said = said.trim_start_matches("\"/etc/site.conf\" ");
         assert!(written.stderr.contains(said), "{said}\n{}", written.text());
     }
     let text = fs::read_to_string(&bench.grants).unwrap();
     assert!(
-        text.contains("paths = [\"/etc/motd\"]") && text.contains("\"date\"") && text.contains("\"site\""),
+        text.contains("paths = [\"/etc/machine-info\"]") && text.contains("\"date\"") && !text.contains("\"site\""),
         "{text}"
     );
     assert!(!text.contains("site.conf") && !text.contains("site-tool"), "{text}");

@@ -6,6 +6,7 @@ mod comments;
 mod harmless;
 mod named;
 mod own_files;
+mod present;
 mod reason;
 mod run_by_root;
 mod runners;
@@ -14,6 +15,7 @@ mod together;
 pub(crate) use comments::comment;
 pub use comments::risk_comments;
 pub use named::{FirstLink, Links, places};
+pub use present::{AtPath, Present, about_present};
 pub use reason::{Reason, RiskClass};
 
 use crate::commands::{ANY, CommandGrant, GrantedLine, WordPattern};
@@ -86,8 +88,9 @@ const UNKNOWN: &str = "runs as root, and wrun does not know what it does: read a
 const MANY: &str = "has a wildcard, and allows all that it matches: name what is meant";
 const LENT: &str = "is read or run by a command that the policy may have run as an account that it does not make";
 const TOO_MANY: &str = "names more paths than wrun looks at, or paths with too many parts: read all of it";
-const ANOTHERS_PATH: &str =
-    "covers a path that another policy's table names: this policy could change or remove what that one manages";
+const ANOTHERS_PATH: &str = "is, covers or leads to a path that another policy's table names: this policy could change or remove what that one manages";
+const ANOTHERS_FILE: &str =
+    "is a path that another policy's table names: this policy could read what that one keeps there";
 const OTHER_MAY_CHANGE: &str = "runs as root with a file that another policy may change";
 
 /// The grants of several policies, prepared for assessing entries one by one.
@@ -200,7 +203,7 @@ impl<'g> Assessed<'g> {
     fn risk_of_running(&self, capability: Capability, rule: &Rule) -> Option<Reason> {
         let (Capability::Paths, Pattern::Path(path)) = (capability, &rule.pattern) else { return None };
         let by = self.run_by_root.get_or_init(|| RunByRoot::of(self.machine)).named_by(path)?;
-        Some(format!("is run or read as root, as `{}` of this machine says", reason::shown(by)).into())
+        Some(format!("is run or read by what this machine starts by itself, as `{}` says", reason::shown(by)).into())
     }
 
     /// Returns the reason why a rule is risky, apart from its wildcards.
@@ -249,6 +252,10 @@ impl<'g> Assessed<'g> {
                 "reaches paths that root or the system runs, reads as configuration or trusts: changing them can give full control of the machine"
             }
             Capability::ReadPaths if needs_its_name() => "is a secret: keys, passwords, or what leads to them",
+            Capability::ReadPaths => {
+                let Pattern::Path(path) = &rule.pattern else { return None };
+                return self.is_anothers_path(own, path).then_some(ANOTHERS_FILE);
+            }
             Capability::SetId => "lets the policy make programs that run with their owner's rights",
             Capability::Users | Capability::CronUsers | Capability::Groups if is_number(&addition.value) => {
                 "is the number of an account, which may be root's or one that is as good as root"
@@ -265,7 +272,9 @@ impl<'g> Assessed<'g> {
             Capability::CronUsers if !own.makes(rule) => {
                 "is an account that the policy does not make: its jobs may do all that this account may"
             }
-            Capability::DataBags | Capability::Search if rule.pattern.is_exact() => {
+            Capability::DataBags | Capability::Search | Capability::Roles | Capability::Environments
+                if rule.pattern.is_exact() =>
+            {
                 "shows data that all policies share, with the passwords that are in some"
             }
             Capability::KernelModules => {

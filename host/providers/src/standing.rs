@@ -4,6 +4,7 @@
 //! are read each time, since policies change them. If a file cannot be read, the worse case is assumed.
 
 mod administrators;
+mod present;
 mod ranges;
 mod run_by_root;
 
@@ -13,6 +14,7 @@ use contract::MachineGroup;
 use grants::{Links, MachineView, Standing};
 use machine::root::Root;
 use machine::users::Users;
+pub use present::PresentMachine;
 use ranges::Ranges;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -268,7 +270,7 @@ pub fn machine_view(root: &std::path::Path) -> MachineView {
     let is_missing = |name: &&str| users.groups().iter().all(|group| group.name != *name);
     found.users.extend(administrators.groups().filter(is_missing).map(str::to_owned));
     found.groups.extend(administrators.groups().map(str::to_owned));
-    found.run_by_root = run_by_root::read(&root, &administrators, &found.users);
+    found.run_by_root = run_by_root::read(&root, &administrators);
     found.links = Links::new(move |path| root.first_link(path));
     found
 }

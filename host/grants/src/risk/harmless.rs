@@ -119,7 +119,7 @@ const HARMLESS: [Harmless; 20] = [
     harmless(&["udevadm"], &["trigger", "settle", "control", "--reload", "--reload-rules"], false),
     harmless(&["sysctl"], &["--system", "-p", "-q"], false),
     harmless(&["depmod"], &["-a"], false),
-    harmless(&["systemd-tmpfiles"], &["--create", "--clean", "--remove"], false),
+    harmless(&["systemd-tmpfiles"], &["--create", "--clean"], false),
     harmless(&["journalctl"], &["--flush", "--rotate"], false),
     harmless(&["mysqladmin", "mariadb-admin", "redis-cli", "rabbitmqctl"], &["ping"], false),
     harmless(&["fc-cache"], &["-f", "-v"], false),
@@ -194,6 +194,35 @@ pub(super) fn acts_on_guarded_service(words: &[WordPattern]) -> bool {
 /// Tells whether a command only tells what files are. So it does not matter which files these are, and who may change them.
 pub(super) fn asks_without_reading(words: &[WordPattern]) -> bool {
     program(words).is_some_and(|(name, _)| LOOK_AT_FILES.contains(&name))
+}
+
+/// The paths that a command looks at without reading them.
+pub(super) struct Looks {
+    /// The paths, absolute ones. A relative one counts from the root directory.
+    pub(super) paths: Vec<String>,
+    /// True if it shows the names in a folder.
+    pub(super) lists: bool,
+}
+
+/// Returns the paths that a command looks at, if it only tells what files are.
+pub(super) fn looks(words: &[WordPattern]) -> Option<Looks> {
+    let (name, arguments) = program(words).filter(|(name, _)| LOOK_AT_FILES.contains(name))?;
+    let takes_operators = matches!(name, "test" | "[");
+    let is_path = |word: &&&str| !word.starts_with('-') && (!takes_operators || word.contains('/'));
+    let absolute = |word: &&str| if word.starts_with('/') { (*word).to_owned() } else { format!("/{word}") };
+    Some(Looks { paths: arguments.iter().filter(is_path).map(absolute).collect(), lists: name == "ls" })
+}
+
+/// Returns the services that a command starts, stops or changes.
+pub(super) fn services_changed(words: &[WordPattern]) -> Vec<&str> {
+    match program(words) {
+        Some(("systemctl", arguments)) => match arguments.split_first() {
+            Some((verb, names)) if !verb.starts_with("is-") => names.to_vec(),
+            _ => vec![],
+        },
+        Some(("service" | "rc-service" | "invoke-rc.d", arguments)) => arguments.into_iter().take(1).collect(),
+        _ => vec![],
+    }
 }
 
 /// Returns the name of a program of the system, and its arguments. `None`: a word is a placeholder.

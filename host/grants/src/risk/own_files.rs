@@ -22,6 +22,9 @@ const MAX_DECIDED: usize = 2_000;
 /// Maximum size of the files of all commands of a policy, in bytes. If there are more, each path counts as one of them.
 const MAX_FILES: usize = 32 << 20;
 
+/// The usual place of homes.
+const HOMES: &str = "/home/";
+
 /// Who makes the account that a command runs as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Owner {
@@ -141,10 +144,15 @@ impl<'g> Policy<'g> {
     }
 
     /// Tells whether a rule for another policy covers a path of this one. A rule without wildcards covers the path that it
-    /// names, which counts if `is_older` says so.
+    /// names, which counts if `is_older` says so, and leads to all that lies above or below.
     pub(super) fn names_what_is_covered_by(&self, rule: &PathPattern, is_older: impl Fn(&str) -> bool) -> bool {
         match rule.only_path() {
-            Some(path) => self.exact.contains(&path) && is_older(&path),
+            Some(path) => {
+                let is_near = |own: &String| is_within(own, &path) || is_within(&path, own);
+                self.exact.iter().any(|own| is_near(own) && is_older(own))
+                    || self.wide.iter().any(|wide| wide.matches(&path) || is_within(wide.beginning(), &path))
+                    || self.accounts.iter().any(|account| is_within(&path, &format!("{HOMES}{account}")))
+            }
             None => self.exact.iter().any(|path| rule.matches(path)) || self.wide.iter().any(|wide| rule.covers(wide)),
         }
     }
@@ -179,7 +187,7 @@ impl<'g> Policy<'g> {
 }
 
 /// Returns the names that the rules of a list allow, without those with wildcards.
-fn names(grants: &PolicyGrants, capability: Capability) -> BTreeSet<String> {
+pub(super) fn names(grants: &PolicyGrants, capability: Capability) -> BTreeSet<String> {
     let only_name = |pattern: &Pattern| match pattern {
         Pattern::Name(name) => NamePattern::only_name(name),
         _ => None,

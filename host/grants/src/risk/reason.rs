@@ -1,4 +1,4 @@
-//! The reasons why entries should be looked at, in two classes.
+//! The reasons why entries should be looked at, in three classes.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,13 +12,15 @@ pub(super) fn shown(name: &str) -> String {
     escape_line(&cut(name, MAX_SHOWN))
 }
 
-/// How much is known of an entry that somebody should look at.
+/// What makes an entry one that somebody should look at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RiskClass {
     /// The entry gives more than it seems to.
     OpensALot,
     /// The entry is a command as root, and wrun does not know what such a command does.
     Unknown,
+    /// The entry is about what is on the machine already, and may belong to anybody.
+    Present,
 }
 
 /// Why an entry is risky.
@@ -31,14 +33,15 @@ pub struct Reason {
 }
 
 impl RiskClass {
-    /// Both classes, in the order in which they are shown.
-    pub const ALL: [Self; 2] = [Self::OpensALot, Self::Unknown];
+    /// All classes, in the order in which they are shown.
+    pub const ALL: [Self; 3] = [Self::OpensALot, Self::Unknown, Self::Present];
 
     /// Returns the word before such an entry in a comment.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::OpensALot => "Opens a lot",
             Self::Unknown => "Not known",
+            Self::Present => "Not new",
         }
     }
 
@@ -49,6 +52,8 @@ impl RiskClass {
             (Self::OpensALot, _) => format!("{count} entries open a lot"),
             (Self::Unknown, 1) => "1 entry is a command that wrun does not know".to_owned(),
             (Self::Unknown, _) => format!("{count} entries are commands that wrun does not know"),
+            (Self::Present, 1) => "1 entry is about what is not new on this machine".to_owned(),
+            (Self::Present, _) => format!("{count} entries are about what is not new on this machine"),
         }
     }
 
@@ -57,6 +62,7 @@ impl RiskClass {
         match self {
             Self::OpensALot => "opens as much, for the same reason",
             Self::Unknown => "runs as root, too",
+            Self::Present => "likewise",
         }
     }
 }

@@ -182,16 +182,18 @@ fn a_path_that_a_granted_command_runs_has_a_reason() {
 
 #[test]
 fn attack_a_path_of_another_policy_has_a_reason() {
-    let text = "[policy.one]\npaths = [\"/srv/app/x\", \"/var/lib/one/**\"]\n[policy.two]\n";
+    let text = "[policy.one]\npaths = [\"/srv/app/x\", \"/var/lib/one/**\"]\nusers = [\"db\"]\n[policy.two]\n";
     let told = |policy: &str, value: &str, text: &str| {
         let addition = [Addition { policy: policy.into(), key: "paths".into(), value: format!("\"{value}\"") }];
         let found = risks(text, "g", &addition, &Grants::nothing(), &MachineView::default()).unwrap();
         found.iter().any(|(_, reason)| reason.text == ANOTHERS_PATH)
     };
-    for value in ["/srv/app/**", "/srv/app/x", "/srv/app/x/**", "/srv/**", "/var/lib/one/**", "/var/lib/**"] {
+    let covering = ["/srv/app/**", "/srv/app/x", "/srv/app/x/**", "/srv/**", "/var/lib/one/**", "/var/lib/**"];
+    let near = ["/srv/app", "/srv/app/x/y", "/var/lib/one", "/var/lib/one/a/b", "/home/db/.profile"];
+    for value in covering.into_iter().chain(near) {
         assert!(told("two", value, text), "{value}");
     }
-    for value in ["/srv/app", "/srv/app/y", "/srv/other/**", "/srv/app/y/**", "/var/lib/one"] {
+    for value in ["/srv/app/y", "/srv/other/**", "/srv/app/y/**", "/var/lib/one2", "/home/dbx"] {
         assert!(!told("two", value, text), "{value}");
     }
     assert!(!told("one", "/srv/app/**", text), "its own path");
@@ -291,7 +293,7 @@ fn attack_a_path_within_an_earlier_command_of_an_account_of_others_has_a_reason(
 
 #[test]
 fn attack_files_that_root_runs_by_itself_open_a_lot() {
-    let job = "run or read as root, as `/etc/cron.d/ops`";
+    let job = "starts by itself, as `/etc/cron.d/ops` says";
     for (path, part) in [
         ("/srv/ops/nightly", job),
         ("/srv/ops", job),

@@ -1,16 +1,20 @@
 //! Finds the files that root runs by itself on this machine, because a unit of systemd, a job of cron, an init script, a rule
-//! of udev or of sudo, or a hook names them. Whoever may change such a file has all rights of root when it is run.
+//! of udev or of sudo, or a hook names them. Whoever may change such a file has all rights of root when it is run. Units and
+//! jobs of other accounts count, too: a drop-in may change the user, and each account has rights that a policy does not have.
 //!
 //! Command lines name every path in them. Scripts mention many paths that they only write to, so of a script's text only files
 //! count that it can run or read in. What only the program itself can tell, such as `/srv/%i/run`, counts as a whole folder.
+//!
+//! Policies write some of these texts. So each file of the system that leads to scripts has limits of its own, and one of them
+//! cannot use up what others need.
 
 use super::administrators::Administrators;
 use machine::root::{Entry, Kind, Root};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::io::Read as _;
 
 /// The folders of systemd's units.
-const UNITS: [&str; 9] = [
+pub(super) const UNITS: [&str; 9] = [
     "/etc/systemd/system",
     "/run/systemd/system",
     "/run/systemd/transient",
@@ -26,11 +30,35 @@ const UNITS: [&str; 9] = [
 const COMMANDS: [&str; 7] =
     ["ExecCondition", "ExecStartPre", "ExecStart", "ExecStartPost", "ExecReload", "ExecStop", "ExecStopPost"];
 
+/// The settings of a unit that name files or folders which its programs run, load or see as others. Each path counts as a
+/// folder, too.
+const LEADING: [&str; 12] = [
+    "BindPaths",
+    "BindReadOnlyPaths",
+    "Environment",
+    "EnvironmentFile",
+    "ExecSearchPath",
+    "ExtensionDirectories",
+    "ExtensionImages",
+    "LoadCredential",
+    "LoadCredentialEncrypted",
+    "MountImages",
+    "RootDirectory",
+    "RootImage",
+];
+
+/// The file that names the folders of shared libraries, and the folder of more of them.
+const LIBRARIES: &str = "/etc/ld.so.conf";
+const LIBRARIES_D: &str = "/etc/ld.so.conf.d";
+
+/// The program that runs all programs of a folder.
+const RUN_PARTS: &str = "run-parts";
+
 /// The files of jobs whose lines name a user, and the folder of more of them.
 const CRONTAB: &str = "/etc/crontab";
 const CRON_D: &str = "/etc/cron.d";
 
-/// The folders of users' jobs. Each file has the name of its user.
+/// The folders of users' jobs.
 const CRONTABS: [&str; 4] = ["/var/spool/cron/crontabs", "/var/spool/cron", "/var/spool/cron/tabs", "/etc/crontabs"];
 
 /// Files with command lines of root.
@@ -94,8 +122,18 @@ const MAX_FILES: usize = 5_000;
 /// Maximum size of each, in bytes.
 const MAX_SIZE: u64 = 256 << 10;
 
-/// Maximum number of paths for which the machine is asked whether they are files.
+/// Maximum size of each script, in bytes. The text beyond it is not read.
+const MAX_SCRIPT: u64 = 64 << 10;
+
+/// Maximum number of paths for which the machine is asked whether they are files, in all and for one file of the system.
 const MAX_LOOKS: usize = 20_000;
+const MAX_LOOKS_OF_ONE: usize = 1_000;
+
+/// Maximum number of scripts to which one file of the system leads.
+const MAX_SCRIPTS_OF_ONE: usize = 50;
+
+/// Maximum number of scripts that are read.
+const MAX_SCRIPTS: usize = 500;
 
 /// Maximum number of paths that are found.
 const MAX_FOUND: usize = 20_000;
@@ -107,14 +145,18 @@ const MAX_DEPTH: usize = 4;
 const REPLACED: [char; 7] = ['%', '$', '\\', '*', '?', '[', '{'];
 
 /// Returns the paths that root runs by itself, each with the file that names it. A path that ends in a slash stands for all
-/// that is below it. `powerful` are the users who are as powerful as root.
-pub(super) fn read(
-    root: &Root,
-    administrators: &Administrators,
-    powerful: &BTreeSet<String>,
-) -> BTreeMap<String, String> {
-    let mut search =
-        Search { root, powerful, found: BTreeMap::new(), scripts: vec![], read: HashSet::new(), files: 0, looks: 0 };
+/// that is below it.
+pub(super) fn read(root: &Root, administrators: &Administrators) -> BTreeMap<String, String> {
+    let mut search = Search {
+        root,
+        found: BTreeMap::new(),
+        scripts: VecDeque::new(),
+        read: HashSet::new(),
+        files: 0,
+        looks: 0,
+        source: 0,
+        of_source: BTreeMap::new(),
+    };
     for (path, by) in administrators.commands() {
         search.add(&path, by, 0);
     }
@@ -123,10 +165,8 @@ pub(super) fn read(
     }
     search.each_text(CRON_D, |search, text, by| search.jobs(text, by));
     search.text(CRONTAB, |search, text, by| search.jobs(text, by));
-    for user in powerful {
-        for folder in CRONTABS {
-            search.text(&format!("{folder}/{user}"), |search, text, by| search.lines(text, by));
-        }
+    for folder in CRONTABS {
+        search.each_text(folder, |search, text, by| search.lines(text, by));
     }
     for file in LINES {
         search.text(file, |search, text, by| search.lines(text, by));
@@ -140,49 +180,85 @@ pub(super) fn read(
     for file in TEXTS {
         search.text(file, |search, text, by| search.script(text, by, 0));
     }
-    while let Some((path, depth)) = search.scripts.pop() {
-        search.text(&path, |search, text, by| {
-            if text.starts_with("#!") {
-                search.script(text, by, depth);
-            }
-        });
-    }
+    search.text(LIBRARIES, |search, text, by| search.libraries(text, by));
+    search.each_text(LIBRARIES_D, |search, text, by| search.libraries(text, by));
+    search.scripts();
     search.found
 }
 
 /// The state of a search.
 struct Search<'s> {
     root: &'s Root,
-    powerful: &'s BTreeSet<String>,
     found: BTreeMap<String, String>,
-    /// Files that may be scripts and are not read yet, each with the number of scripts that lead to it.
-    scripts: Vec<(String, usize)>,
-    /// The resolved paths of the files that were read.
-    read: HashSet<String>,
+    /// Files that may be scripts and are not read yet.
+    scripts: VecDeque<Script>,
+    /// The files that were read, by device and inode.
+    read: HashSet<(u64, u64)>,
     files: usize,
     looks: usize,
+    /// The number of the file of the system that is read, or that led to the script that is read.
+    source: usize,
+    of_source: BTreeMap<usize, Spent>,
+}
+
+/// A file that may be a script.
+struct Script {
+    path: String,
+    /// The number of scripts that lead to it.
+    depth: usize,
+    /// The file of the system that leads to it.
+    source: usize,
+}
+
+/// What one file of the system has led to.
+#[derive(Default)]
+struct Spent {
+    looks: usize,
+    scripts: usize,
 }
 
 impl Search<'_> {
+    /// Reads the scripts, those first to which the fewest others lead.
+    fn scripts(&mut self) {
+        let mut read = 0;
+        while let Some(Script { path, depth, source }) = self.scripts.pop_front().filter(|_| read < MAX_SCRIPTS) {
+            read += 1;
+            let Some(text) = self.read(&path, MAX_SCRIPT).filter(|text| text.starts_with("#!")) else { continue };
+            self.source = source;
+            self.script(&text, &path, depth);
+        }
+    }
+
     fn names_in(&self, folder: &str) -> Vec<String> {
         self.root.locate_target(folder).and_then(|place| place.names()).unwrap_or_default()
     }
 
-    /// Hands a file's text on, unless it was read before. A file that cannot be read runs nothing that is known.
+    /// Hands the text of a file of the system on, unless it was read before.
     fn text(&mut self, path: &str, add: impl FnOnce(&mut Self, &str, &str)) {
+        self.source += 1;
+        if let Some(text) = self.read(path, MAX_SIZE) {
+            add(self, &text, path);
+        }
+    }
+
+    /// Returns a file's text, unless it was read before. A file that cannot be read runs nothing that is known. Where a link
+    /// leads to the file, whoever may change the file itself decides.
+    fn read(&mut self, path: &str, limit: u64) -> Option<String> {
         if self.files >= MAX_FILES {
-            return;
+            return None;
         }
-        let Ok(place) = self.root.locate_target(path) else { return };
-        if !self.read.insert(place.real().to_owned()) {
-            return;
+        let place = self.root.locate_target(path).ok()?;
+        let (file, entry) = place.open_file().ok()?;
+        if place.real() != path {
+            self.found.entry(place.real().to_owned()).or_insert_with(|| path.to_owned());
         }
-        let Ok((file, _)) = place.open_file() else { return };
+        if !self.read.insert(entry.identity) {
+            return None;
+        }
         self.files += 1;
         let mut bytes = vec![];
-        if std::fs::File::from(file).take(MAX_SIZE).read_to_end(&mut bytes).is_ok() {
-            add(self, &String::from_utf8_lossy(&bytes), path);
-        }
+        std::fs::File::from(file).take(limit).read_to_end(&mut bytes).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     fn each_text(&mut self, folder: &str, mut add: impl FnMut(&mut Self, &str, &str)) {
@@ -211,34 +287,45 @@ impl Search<'_> {
             .map(|(key, value)| (key.trim(), value.trim()))
             .collect();
         let last = |wanted: &str| settings.iter().rev().find(|(key, _)| *key == wanted).map(|(_, value)| *value);
-        let is_dynamic = last("DynamicUser").is_some_and(|value| ["yes", "true", "on", "1"].contains(&value));
-        let is_powerful = |user: &str| matches!(user, "" | "0") || self.powerful.contains(user);
-        let is_root = !is_dynamic && last("User").is_none_or(is_powerful);
         let directory = last("WorkingDirectory").map(|path| path.trim_start_matches('-')).unwrap_or_default();
         for (key, value) in &settings {
-            // A plus or an exclamation mark before the program leaves it root's rights.
-            let marks = value.find(|sign| !"@-:+!|".contains(sign)).unwrap_or(value.len());
-            let (marks, command) = value.split_at(marks);
-            if COMMANDS.contains(key) && (is_root || marks.contains(['+', '!'])) {
-                self.command(command, directory, by);
-            } else if *key == "EnvironmentFile" && is_root {
-                self.add(value.trim_start_matches('-'), by, 0);
-            } else if matches!(*key, "RootDirectory" | "RootImage") && is_root {
-                self.add(value, by, 0);
-                self.add(&format!("{}/*", value.trim_end_matches('/')), by, 0);
+            if COMMANDS.contains(key) {
+                // Marks before the program choose its rights.
+                self.command(value.trim_start_matches(|sign| "@-:+!|".contains(sign)), directory, by);
+            } else if LEADING.contains(key) {
+                self.folders(value, by);
             }
         }
     }
 
-    /// Adds the jobs of powerful users: five fields of a time, or one that begins with `@`, then the user and the command.
+    /// Adds the paths of a list, as paths and as folders: `/a:/b`, `PATH=/a:/b`, `"NAME=/a" NAME=/b`.
+    fn folders(&mut self, list: &str, by: &str) {
+        let is_end = |sign: char| sign.is_whitespace() || ['"', '\'', ':', '=', ','].contains(&sign);
+        for path in list.split(is_end).map(|path| path.trim_start_matches(['-', '+'])) {
+            self.add(path, by, 0);
+            self.add(&format!("{}/*", path.trim_end_matches('/')), by, 0);
+        }
+    }
+
+    /// Adds the folders of shared libraries, which each program of root loads.
+    fn libraries(&mut self, text: &str, by: &str) {
+        for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
+            match line.strip_prefix("include ").map(str::trim) {
+                Some(others) => self.add(others, by, 0),
+                None => self.folders(line, by),
+            }
+        }
+    }
+
+    /// Adds the jobs of a file whose lines name a time, a user and a command.
     fn jobs(&mut self, text: &str, by: &str) {
         for line in text.lines().map(str::trim_start).filter(|line| !line.starts_with('#')) {
-            let times = if line.starts_with('@') { 1 } else { 5 };
-            let user = line.split_whitespace().nth(times).unwrap_or_default();
             let is_variable = line.split_once('=').is_some_and(|(name, _)| {
                 name.trim_end().bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
             });
-            if is_variable || user.parse::<u32>() == Ok(0) || self.powerful.contains(user) {
+            if is_variable {
+                self.folders(line, by);
+            } else {
                 self.command(line, "", by);
             }
         }
@@ -264,7 +351,9 @@ impl Search<'_> {
 
     /// Adds all paths of a command line: absolute ones, and files below the directory in which it starts or to which it changes.
     fn command(&mut self, line: &str, directory: &str, by: &str) {
-        for (at, word) in words(line).iter().enumerate() {
+        let words = words(line);
+        let runs_parts = words.iter().any(|word| word.rsplit('/').next() == Some(RUN_PARTS));
+        for (at, word) in words.iter().enumerate() {
             // The whole word is a path only where blanks are quoted.
             let is_path = |path: &&str| *path != word || !word.contains([';', '&', '|', '>', '<', '(']);
             for path in text::absolute_paths(word).filter(is_path) {
@@ -272,6 +361,9 @@ impl Search<'_> {
                 let is_broad = path.contains(REPLACED) && at > 0;
                 if !is_broad || depth_before(path) > 1 {
                     self.add(path, by, 0);
+                }
+                if runs_parts && at > 0 {
+                    self.add(&format!("{}/*", path.trim_end_matches('/')), by, 0);
                 }
             }
         }
@@ -313,10 +405,11 @@ impl Search<'_> {
 
     /// Returns what a path leads to, if it is a file.
     fn file(&mut self, path: &str) -> Option<Entry> {
-        if path.contains(REPLACED) || self.looks >= MAX_LOOKS {
+        let spent = self.of_source.entry(self.source).or_default();
+        if path.contains(REPLACED) || self.looks >= MAX_LOOKS || spent.looks >= MAX_LOOKS_OF_ONE {
             return None;
         }
-        self.looks += 1;
+        (self.looks, spent.looks) = (self.looks + 1, spent.looks + 1);
         self.root.target_entry(path).ok().flatten().filter(|entry| entry.kind == Kind::File)
     }
 
@@ -334,8 +427,11 @@ impl Search<'_> {
         let Some(known) = known.filter(|known| known.len() > 1) else { return };
         let is_distributions =
             OF_DISTRIBUTION.iter().any(|folder| known.starts_with(folder)) && !known.starts_with(LOCAL);
-        if depth < MAX_DEPTH && !is_distributions && !known.ends_with('/') {
-            self.scripts.push((known.clone(), depth + 1));
+        let spent = self.of_source.entry(self.source).or_default();
+        let may_be_script = depth < MAX_DEPTH && !is_distributions && !known.ends_with('/');
+        if may_be_script && spent.scripts < MAX_SCRIPTS_OF_ONE && !self.found.contains_key(&known) {
+            spent.scripts += 1;
+            self.scripts.push_back(Script { path: known.clone(), depth: depth + 1, source: self.source });
         }
         self.found.entry(known).or_insert_with(|| by.to_owned());
     }
@@ -376,78 +472,4 @@ fn words(line: &str) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::os::unix::fs::PermissionsExt as _;
-
-    /// Returns what is found on a machine with these files. Those below `/srv` are executable.
-    fn found(files: &[(&str, &str)]) -> BTreeMap<String, String> {
-        let folder = tempfile::tempdir().unwrap();
-        for (path, text) in files {
-            let place = folder.path().join(path.trim_start_matches('/'));
-            std::fs::create_dir_all(place.parent().unwrap()).unwrap();
-            std::fs::write(&place, text).unwrap();
-            let mode = if path.starts_with("/srv") { 0o755 } else { 0o644 };
-            std::fs::set_permissions(&place, std::fs::Permissions::from_mode(mode)).unwrap();
-        }
-        let root = Root::open(folder.path(), &contract::Account::unmetered("test")).unwrap();
-        read(&root, &Administrators::read(&root), &["root".to_owned()].into())
-    }
-
-    #[track_caller]
-    fn check(files: &[(&str, &str)], expect: &[&str]) {
-        let found = found(files);
-        let others = found.keys().filter(|path| !OF_DISTRIBUTION.iter().any(|folder| path.starts_with(folder)));
-        assert_eq!(others.map(String::as_str).collect::<Vec<_>>(), expect, "{files:?}");
-    }
-
-    #[test]
-    fn attack_files_of_units_are_found() {
-        let unit = |text: &str, expect: &[&str]| check(&[("/etc/systemd/system/a.service", text)], expect);
-        unit("[Service]\nExecStart=/srv/a/run --fast /srv/a/conf\n", &["/srv/a/conf", "/srv/a/run"]);
-        unit("[Service]\nExecStartPre=-/srv/a/run\nEnvironmentFile=-/srv/a/env\n", &["/srv/a/env", "/srv/a/run"]);
-        unit("[Service]\nExecStart=/usr/bin/env \\\n  \"/srv/a b/run\"\n", &["/srv/a", "/srv/a b/run"]);
-        unit("[Service]\nExecStart=/srv/jobs/%i/run\n", &["/srv/jobs/"]);
-        unit("[Service]\nUser=web\nExecStart=/srv/a/run\nExecStartPre=+/srv/a/prepare\n", &["/srv/a/prepare"]);
-        unit("[Service]\nUser=root\nExecStop=/srv/a/run\n", &["/srv/a/run"]);
-        unit("[Service]\nDynamicUser=yes\nExecStart=/srv/a/run\n", &[]);
-        let unit = "[Service]\nWorkingDirectory=/srv/a\nExecStart=/usr/bin/node server.js data\n";
-        check(&[("/lib/systemd/system/a.service", unit), ("/srv/a/server.js", "")], &["/srv/a/server.js"]);
-        check(&[("/etc/systemd/system/a.service.d/x.conf", "[Service]\nExecStop=/srv/x\n")], &["/srv/x"]);
-    }
-
-    #[test]
-    fn attack_files_of_jobs_are_found() {
-        let jobs = "SHELL=/srv/shell\n# 0 3 * * * root /srv/no\n0 3 * * * root /srv/ops/nightly >/dev/null\n\
-                    @daily root cd /srv/ops && ./weekly\n* * * * * web /srv/web/job\n";
-        let expect = ["/dev/null", "/srv/ops", "/srv/ops/nightly", "/srv/ops/weekly", "/srv/shell"];
-        check(&[("/etc/cron.d/ops", jobs), ("/srv/ops/weekly", "")], &expect);
-        let own = ("/var/spool/cron/crontabs/root", "*/5 * * * * /srv/own\n");
-        check(&[own, ("/var/spool/cron/crontabs/web", "* * * * * /srv/web\n")], &["/srv/own"]);
-    }
-
-    #[test]
-    fn attack_files_that_scripts_run_are_found() {
-        let script = "#!/bin/sh\n. /srv/lib/common\n/srv/ops/backup /srv/data/all >/var/log/ops\n";
-        let others =
-            [("/srv/lib/common", "x"), ("/srv/ops/backup", "#!/bin/sh\n/srv/ops/last\n"), ("/srv/ops/last", "")];
-        let mut files = others.to_vec();
-        files.push(("/etc/cron.daily/ops", script));
-        check(&files, &["/srv/lib/common", "/srv/ops/backup", "/srv/ops/last"]);
-        files.push(("/etc/init.d/ops", "#!/bin/sh\nDAEMON=/srv/ops/missing\n"));
-        check(&files, &["/srv/lib/common", "/srv/ops/backup", "/srv/ops/last"]);
-        // A unit of the distribution leads there, too.
-        check(
-            &[("/lib/systemd/system/a.service", "[Service]\nExecStart=/srv/ops/backup\n"), others[1], others[2]],
-            &["/srv/ops/backup", "/srv/ops/last"],
-        );
-    }
-
-    #[test]
-    fn attack_files_of_rules_are_found() {
-        check(&[("/etc/udev/rules.d/9.rules", "ACTION==\"add\", RUN+=\"/srv/plug %k\"\n")], &["/srv/plug"]);
-        check(&[("/etc/modprobe.d/x.conf", "install x /srv/x; true\noptions y z=/srv/no\n")], &["/srv/x"]);
-        let sudoers = "Cmnd_Alias OPS = /srv/ops/a, /srv/ops/all/\n%ops ALL=(root) NOPASSWD: /srv/ops/b\n# /srv/no\n";
-        check(&[("/etc/sudoers", sudoers)], &["/srv/ops/a", "/srv/ops/all/", "/srv/ops/b"]);
-    }
-}
+mod tests;

@@ -29,7 +29,8 @@ pub(crate) enum GrantsCommand {
     /// Add to the grants what a run was denied; shows the change and asks
     ///
     /// Two classes of entries are named with the reason and asked for separately, and --yes leaves them out unless
-    /// --dangerous is given, too.
+    /// --dangerous is given, too. --yes alone also leaves out entries about what is on this machine already and does not belong
+    /// to the policy: files, accounts, services and packages, and what lies in somebody else's folder.
     ///
     /// Entries that open a lot: privileged paths, secrets and set-id bits; paths that a command of any policy runs or reads as
     /// root; commands as root that are shell lines, scripts or interpreters, run other programs, take any arguments, or use
@@ -53,7 +54,7 @@ pub(crate) struct SuggestArguments {
     /// Add the entries to this file instead of printing them; shows the change and asks
     #[arg(long, value_name = "FILE")]
     pub(crate) write: Option<PathBuf>,
-    /// Write without asking; entries that open a lot, and commands that wrun does not know, are left out
+    /// Write without asking; left out are entries that open a lot, that wrun does not know, or about what is not new
     #[arg(long, requires = "write")]
     pub(crate) yes: bool,
     /// Also write what --yes leaves out, such as privileged paths, without asking for it separately
@@ -77,7 +78,7 @@ pub(crate) struct AllowArguments {
     /// Only what these policies were denied, separated by commas
     #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
     pub(crate) policy_name: Vec<String>,
-    /// Write without asking; entries that open a lot, and commands that wrun does not know, are left out
+    /// Write without asking; left out are entries that open a lot, that wrun does not know, or about what is not new
     #[arg(long)]
     pub(crate) yes: bool,
     /// Also add what --yes leaves out, such as privileged paths, without asking for it separately

@@ -56,8 +56,8 @@ impl Running<'_> {
         match &how.write {
             Some(path) => {
                 let consent = Consent { yes: how.yes, dangerous: how.dangerous };
-                let written =
-                    write_suggestion(path, journal.additions(how.sensitive), &machine, consent, self.printer)?;
+                let (additions, settings) = (journal.additions(how.sensitive), &self.settings.run);
+                let written = write_suggestion(path, additions, &machine, settings, consent, self.printer)?;
                 if written == Written::Declined {
                     return Ok(Exit::Failed);
                 }

@@ -3,6 +3,7 @@
 use super::add::{Consent, Wanted, add};
 use crate::printer::{Printer, Tone, diff_tone};
 use anyhow::{Context as _, anyhow, bail};
+use assemble::GrantsFiles;
 use grants::{Addition, Grants, MachineView};
 use plain_files::{Folder, Kind};
 use similar::TextDiff;
@@ -58,25 +59,54 @@ pub(super) fn apply(changes: &[Change], yes: bool, options: &str, printer: Print
     Ok(Written::Done)
 }
 
-/// Adds the entries of a suggestion to a file. `machine` decides which entries are risky.
+/// Adds the entries of a suggestion to a file. `machine` and the node's own grants decide which entries are risky.
 ///
 /// # Errors
-/// The file has a mistake or cannot be written, or nobody can be asked.
+/// The file has a mistake or cannot be written, or nobody can be asked. Without a question, also: the node's grants cannot be
+/// read, or have a policy's table in another file.
 pub(crate) fn write_suggestion(
     path: &Path,
     additions: Vec<Addition>,
     machine: &MachineView,
+    settings: &assemble::Settings,
     consent: Consent,
     printer: Printer,
 ) -> anyhow::Result<Written> {
     let before = own_text(path).with_context(|| format!("the suggestion is not written to {}", path.display()))?;
-    let all = Grants::parse(&before, &path.display().to_string())?;
+    let _is_valid = Grants::parse(&before, &path.display().to_string())?;
+    let all = known_grants(path, &additions, settings, consent)?;
+    let root = &settings.root;
     let wanted = Wanted { path: path.to_owned(), before, additions };
-    let written = add(&[wanted], &all, machine, consent, printer)?;
+    let written = add(&[wanted], &all, machine, root, consent, printer)?;
     if written.is_none() {
         printer.note(Tone::Plain, &format!("{} has all of it already", path.display()));
     }
     Ok(written.unwrap_or(Written::Done))
+}
+
+/// Returns the node's own grants, by which entries of a suggestion are judged. If somebody is asked, grants that cannot be read
+/// count as none.
+fn known_grants(
+    path: &Path,
+    additions: &[Addition],
+    settings: &assemble::Settings,
+    consent: Consent,
+) -> anyhow::Result<Grants> {
+    let read = || anyhow::Ok(GrantsFiles::read(&settings.grants, false)?.parse()?);
+    if !consent.yes || consent.dangerous {
+        return Ok(read().unwrap_or_else(|_| Grants::nothing()));
+    }
+    let known = read().context("--yes adds nothing without the node's own grants, which it has to know")?;
+    let place = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    for policy in additions.iter().map(|addition| &addition.policy) {
+        if let Some(file) = known.file_of(policy).filter(|file| place(Path::new(file)) != place(path)) {
+            bail!(
+                "policy {policy} has a table in {file}, and --yes judges entries together with those that the policy has\n\n\
+                 write to that file (--write {file}), or without --yes"
+            );
+        }
+    }
+    Ok(known)
 }
 
 /// Returns the text of a file that a suggestion is added to; empty for a file that does not exist.
