@@ -10,14 +10,14 @@ use crate::runtime::Runtime;
 use crate::settings::Settings;
 use crate::source::{Folders, Released, Source};
 use artifact::Artifact;
-use contract::{CookbookFiles, Failure, Moment, Question, Stop};
+use contract::{CookbookFiles, ErrorKind, Failure, Moment, Question, Stop};
 use converge::{PolicyInput, Questions, RunHost as _};
 use grants::Grants;
 use machine::guest::LeftOut;
 use node::file_specificity::NodeIdentity;
 use pollster::block_on;
 use providers::Reboots;
-use sandbox::Sandbox;
+use sandbox::{Sandbox, processor_time};
 use serde_json::Value;
 use state::Unrecorded;
 use std::collections::BTreeMap;
@@ -25,6 +25,10 @@ use std::sync::Arc;
 
 /// The policy name under which questions are asked.
 const AUTHOR: &str = "author";
+
+/// All questions to an instance may take this many times the processor time of one policy. A stranger's folder may have any
+/// number of files that take long.
+const QUESTIONS: u32 = 5;
 
 /// Opens an instance and calls `questions` with a function that asks one question and returns the answer. `stop`: a signal
 /// ends the current question, and each later one fails.
@@ -65,6 +69,14 @@ pub fn ask_component<T>(
     ask_in(sandbox, settings, program, &stop, policy, source, questions)
 }
 
+/// Returns the failure of a question that comes after the others have used up the time.
+fn too_late(question: &Question, settings: &Settings) -> Failure {
+    let seconds = (settings.guest_time * QUESTIONS).as_secs();
+    let message =
+        format!("{}: not asked, since the files took more than {seconds} s of processor time", question.name());
+    Failure::raised(ErrorKind::TooLarge, message)
+}
+
 fn ask_in<T>(
     sandbox: Sandbox,
     settings: &Settings,
@@ -100,7 +112,11 @@ fn ask_in<T>(
     let account = run_host.account(&input);
     let mut opened = run_host.open(&input, &account)?;
     let mut asking = Questions::new(&mut opened, policy, Arc::new(BuiltinTypes), account, stop.clone());
-    let answered = questions(&mut |question| block_on(asking.ask(question)));
+    let end = processor_time() + settings.guest_time * QUESTIONS;
+    let answered = questions(&mut |question| match processor_time() < end {
+        true => block_on(asking.ask(question)),
+        false => Err(too_late(&question, settings)),
+    });
     // All questions are answered, so an error at the end does not matter.
     let _ = block_on(asking.end());
     Ok(answered)

@@ -92,13 +92,15 @@ fn is_of_action(policy: &RecordedPolicy<'_>, (_, message): &(String, Value)) -> 
 /// Returns the actions of a run with their results and changes.
 fn actions(record: &Record) -> BTreeMap<Key, Value> {
     let mut found = BTreeMap::new();
+    // The numbers of equal actions so far.
+    let mut equal: BTreeMap<(String, String, String), usize> = BTreeMap::new();
     for policy in record.policies() {
         for action in policy.list("resources") {
             let resource = format!("{}[{}]", text(action, "type"), text(action, "name"));
-            let mut key = (policy.shown_name().to_owned(), resource, text(action, "action").to_owned(), 0);
-            while found.contains_key(&key) {
-                key.3 += 1;
-            }
+            let named = (policy.shown_name().to_owned(), resource, text(action, "action").to_owned());
+            let number = equal.entry(named.clone()).or_default();
+            let key = (named.0, named.1, named.2, *number);
+            *number += 1;
             let values = ["status", "updates"].into_iter().map(|key| (key.to_owned(), action[key].clone()));
             found.insert(key, values.chain(error(&action["error"])).collect());
         }
