@@ -21,6 +21,7 @@ pub use rendered::{is_only_shown, is_rendered, looks_at};
 pub use resource::{Action, ImplementedBy, ResourceType};
 pub use ruby_types::ruby_types;
 pub use rust_builders::rust_builders;
+pub use types::ForeignType;
 pub use validation::{
     Given, ValidationFailed, check_actions, check_required, check_sizes, find, foreign, require, validate,
     validate_one, validate_sensitive, why_no_provider,

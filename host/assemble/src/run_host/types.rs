@@ -2,11 +2,23 @@
 
 use contract::{Amendment, Declaration, ErrorKind, Failure, HOST_AS_GUEST, Property, Raised, TypeTexts, Types};
 use errors::chef;
-use schema::{Given, ValidationFailed, is_rendered};
+use schema::{ForeignType, Given, ValidationFailed, is_rendered};
 use serde_json::Value;
 
 /// The built-in types of `schema`, behind the traits of `contract`.
 pub(crate) struct BuiltinTypes;
+
+impl BuiltinTypes {
+    /// Checks a declaration of another platform's type. Its properties and actions are unknown, so they are not validated.
+    fn check_foreign(&self, declaration: &mut Declaration, foreign: &ForeignType) -> Result<(), Failure> {
+        self.check_own(declaration)?;
+        if declaration.actions.is_empty() {
+            declaration.actions.push(foreign.default_action.to_owned());
+        }
+        foreign.name.clone_into(&mut declaration.kind);
+        Ok(())
+    }
+}
 
 fn failed(error: &ValidationFailed) -> Failure {
     let raised = Raised::new(error.kind(), error.to_string());
@@ -35,16 +47,13 @@ impl Types for BuiltinTypes {
     }
 
     fn check(&self, declaration: &mut Declaration) -> Result<(), Failure> {
-        if let Some((foreign, _platform)) = schema::foreign(&declaration.kind) {
-            // The properties and actions of another platform's type are unknown, so they are not validated.
-            self.check_own(declaration)?;
-            if declaration.actions.is_empty() {
-                declaration.actions.push(foreign.default_action.to_owned());
-            }
-            foreign.name.clone_into(&mut declaration.kind);
-            return Ok(());
-        }
-        let found = schema::require(&declaration.kind).map_err(|error| failed(&error))?;
+        let found = match schema::find(&declaration.kind) {
+            Some(found) => found,
+            None => match schema::foreign(&declaration.kind) {
+                Some((foreign, _platform)) => return self.check_foreign(declaration, foreign),
+                None => schema::require(&declaration.kind).map_err(|error| failed(&error))?,
+            },
+        };
         let actions: Vec<_> = declaration.actions.iter().map(String::as_str).collect();
         // Each value is moved, never copied: content is large.
         let properties = std::mem::take(&mut declaration.properties);

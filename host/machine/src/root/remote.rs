@@ -30,6 +30,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The time for which an answer counts.
 const FRESH: Duration = Duration::from_secs(10);
 
+/// The time for which the kernel is not asked again whether mounts came. A run looks at thousands of paths in a row. A file
+/// system that came within this time has just been mounted.
+const KNOWN: Duration = Duration::from_millis(1);
+
 /// The longest pause between two looks whether there is an answer. The first pauses are shorter.
 const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
@@ -76,6 +80,8 @@ pub(super) struct RemoteMounts {
 struct Table {
     file: File,
     mounts: Arc<[Mount]>,
+    /// The time of the last question whether mounts came or went.
+    asked: Instant,
 }
 
 impl RemoteMounts {
@@ -95,8 +101,11 @@ impl RemoteMounts {
         let Some(table) = table else { return Arc::default() };
         let mut table = locked(table);
         // If the table cannot be read again, the mounts known so far count.
-        if table.has_changed() {
-            let _ = table.read(&self.root);
+        if table.asked.elapsed() >= KNOWN {
+            table.asked = Instant::now();
+            if table.has_changed() {
+                let _ = table.read(&self.root);
+            }
         }
         Arc::clone(&table.mounts)
     }
@@ -105,7 +114,7 @@ impl RemoteMounts {
 impl Table {
     fn open(root: &str) -> io::Result<Self> {
         let file = File::from(rustix::fs::open(TABLE, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?);
-        let mut table = Self { file, mounts: Arc::default() };
+        let mut table = Self { file, mounts: Arc::default(), asked: Instant::now() };
         table.read(root)?;
         Ok(table)
     }

@@ -103,7 +103,7 @@ fn may_write(grants: &PolicyGrants, real: &str, users: &[(String, Standing)]) ->
     granted.try_fold(first?, |_, next| next)
 }
 
-fn wish<'a>(wanted: &Wanted<'_>, properties: &CronDProperties, path: &'a str, grant: &'a Grant<'a>) -> FileWish<'a> {
+fn wish<'a>(wanted: &Wanted<'a>, properties: &CronDProperties, path: &'a str, grant: &'a Grant<'a>) -> FileWish<'a> {
     let access = Access { mode: Some(properties.mode.0), ..Access::default() };
     let only_if_missing = wanted.action == "create_if_missing";
     FileWish { access, only_if_missing, grant: Some(grant), ..FileWish::plain(path, wanted) }

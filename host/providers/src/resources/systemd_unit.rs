@@ -195,7 +195,7 @@ impl Unit {
         Plan { staging, rejection, ..plan }
     }
 
-    fn wish<'a>(&'a self, wanted: &Wanted<'_>) -> FileWish<'a> {
+    fn wish<'a>(&'a self, wanted: &Wanted<'a>) -> FileWish<'a> {
         let root = file_content::Account::Number(0);
         let access = file_content::Access { owner: Some(root), group: Some(root), mode: Some(0o644) };
         FileWish { access, verify: &self.verify, ..FileWish::plain(&self.path, wanted) }

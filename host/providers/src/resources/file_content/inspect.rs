@@ -263,7 +263,7 @@ fn followed(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan, link: &Place)
     };
     let granted = wish.granted(view, target.real())?;
     if wish.warns_of_link() && !view.is_checking {
-        let (declared, real) = (&wish.declared, target.real());
+        let (declared, real) = (wish.declared(), target.real());
         let line = format!("{declared}: {path} is a link, and its target {real} is managed: set manage_symlink_source");
         remark(&view.settings.account, LogLevel::Warn, &line);
     }

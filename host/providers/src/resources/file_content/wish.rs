@@ -3,7 +3,7 @@
 use super::Access;
 use crate::plan::View;
 use crate::resources::own_part;
-use contract::{OwnPart, Property, Raised, Wanted};
+use contract::{Declaration, OwnPart, Property, Raised, Wanted};
 use grants::{Denied, GrantedPath, PolicyGrants};
 use machine::denied::denied;
 use machine::guest::ForeseenFile;
@@ -18,8 +18,8 @@ pub(crate) const SYSTEMD_UNIT: &str = ":systemd_unit";
 pub(crate) struct FileWish<'a> {
     /// The path as the cookbook wrote it.
     pub(crate) path: &'a str,
-    /// The policy, the resource and its place, for warnings.
-    pub(crate) declared: String,
+    /// The declaration of the resource, for warnings.
+    pub(crate) declaration: &'a Declaration,
     /// The declared owner, group and mode.
     pub(crate) access: Access<'a>,
     /// The digest that the content must have.
@@ -51,19 +51,12 @@ pub(crate) struct FileWish<'a> {
     pub(crate) own: Option<OwnPart>,
 }
 
-/// Returns the policy and the resource with its place, as warnings name them.
-fn declared(wanted: &Wanted<'_>) -> String {
-    let origin = &wanted.declaration.origin;
-    let place = origin.place().map(|place| format!(" ({place})")).unwrap_or_default();
-    format!("policy {}: {}{place}", origin.policy, wanted.declaration.key())
-}
-
 /// A check of the right to a real path.
 pub(crate) type Grant<'a> = dyn Fn(&PolicyGrants, &str) -> Result<GrantedPath, Denied> + 'a;
 
 impl<'a> FileWish<'a> {
     /// Creates the declaration from the properties of a resource.
-    pub(crate) fn of(properties: &'a FileProperties, wanted: &Wanted<'_>) -> Self {
+    pub(crate) fn of(properties: &'a FileProperties, wanted: &Wanted<'a>) -> Self {
         let FileProperties { owner, group, mode, .. } = properties;
         Self {
             access: Access::of(owner.as_ref(), group.as_ref(), *mode),
@@ -81,10 +74,10 @@ impl<'a> FileWish<'a> {
     }
 
     /// Creates the declaration of a file without further properties.
-    pub(crate) fn plain(path: &'a str, wanted: &Wanted<'_>) -> Self {
+    pub(crate) fn plain(path: &'a str, wanted: &Wanted<'a>) -> Self {
         Self {
             path,
-            declared: declared(wanted),
+            declaration: wanted.declaration,
             access: Access::default(),
             checksum: None,
             backup: None,
@@ -100,6 +93,13 @@ impl<'a> FileWish<'a> {
             grant: None,
             own: wanted.declaration.own_part().cloned(),
         }
+    }
+
+    /// Returns the policy and the resource with its place, as warnings name them.
+    pub(super) fn declared(&self) -> String {
+        let origin = &self.declaration.origin;
+        let place = origin.place().map(|place| format!(" ({place})")).unwrap_or_default();
+        format!("policy {}: {}{place}", origin.policy, self.declaration.key())
     }
 
     /// Tells whether the resource leaves open whether a link is followed. It is then followed, with a warning.
