@@ -2,6 +2,8 @@
 
 #![cfg(test)]
 
+#[path = "support/attributes.rs"]
+mod calls;
 mod support;
 
 use node::attributes::{AttributeError, Attributes, Level};
@@ -41,7 +43,7 @@ fn check(case: &Value) -> Result<(), String> {
         let path = path_of(read);
         same(&format!("exist? {path:?}"), &json!(attributes.exist(&path)), &read["exist?"])?;
         same_order(&format!("read {path:?}"), &attributes.read(&path).unwrap_or_default(), &read["read"])?;
-        same(&format!("debug_value {path:?}"), &attributes.debug_value_json(&path), &read["debug_value"])?;
+        same(&format!("debug_value {path:?}"), &calls::debug_value(&attributes, &path), &read["debug_value"])?;
     }
     Ok(())
 }
@@ -82,7 +84,7 @@ fn apply(attributes: &mut Attributes, operation: &Value) -> Result<Value, Attrib
         "rm_normal" => attributes.remove_normal(&path, &origin).map(Option::unwrap_or_default),
         "rm_override" => attributes.remove_override(&path, &origin).map(Option::unwrap_or_default),
         "read" => Ok(attributes.read(&path).unwrap_or_default()),
-        "read!" => attributes.read_strict(&path),
+        "read!" => calls::read_strict(attributes, &path),
         "exist?" => Ok(json!(attributes.exist(&path))),
         other => panic!("unknown operation {other}"),
     }

@@ -3,6 +3,9 @@
 
 #![cfg(test)]
 
+#[path = "support/attributes.rs"]
+mod calls;
+
 use node::attributes::{Attributes, Level};
 use node::object::{NodeObject, NormalAccess, PolicyStart, ReadFilter};
 use node::origin::Origin;
@@ -139,7 +142,9 @@ fn no_policy_takes_from_others_what_the_operator_gave() {
 #[test]
 fn tags_are_those_of_the_operator_and_of_all_policies_and_each_sees_its_own() {
     let tag = |tag: &'static str| {
-        move |attributes: &mut Attributes, origin: &Origin| drop(attributes.tag(&[tag], origin).unwrap())
+        move |attributes: &mut Attributes, origin: &Origin| {
+            drop(calls::tag(attributes, &[tag.to_owned()], origin).unwrap())
+        }
     };
     let mut node = NodeObject::new("n").unwrap();
     run_given(&mut node, json!({"tags": ["given"]}), "a", STRANGER, tag("one"));
@@ -148,10 +153,12 @@ fn tags_are_those_of_the_operator_and_of_all_policies_and_each_sees_its_own() {
     let mut node = saved_and_read(&node);
     assert_eq!(run(&mut node, "a", STRANGER, |_, _| {})["tags"], json!(["given", "one"]));
     run(&mut node, "b", STRANGER, |attributes, origin| {
-        drop(attributes.untag(&["one", "given", "two"], origin).unwrap());
+        drop(calls::untag(attributes, &["one", "given", "two"].map(str::to_owned), origin).unwrap());
     });
     assert_eq!(normal(&saved_and_read(&node))["tags"], json!(["given", "one"]), "it took away its own");
-    run(&mut node, "c", TRUSTED, |attributes, origin| drop(attributes.untag(&["one"], origin).unwrap()));
+    run(&mut node, "c", TRUSTED, |attributes, origin| {
+        drop(calls::untag(attributes, &["one".to_owned()], origin).unwrap())
+    });
     assert_eq!(normal(&saved_and_read(&node))["tags"], json!(["given"]));
 }
 

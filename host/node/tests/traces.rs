@@ -6,6 +6,8 @@
 
 #![cfg(test)]
 
+#[path = "support/attributes.rs"]
+mod calls;
 mod support;
 
 use std::collections::HashMap;
@@ -288,9 +290,9 @@ fn on_node(
     }
     let expected = result.unwrap_or(&Value::Null);
     Ok(match method {
-        "tags" => set.tags(&origin()).map(Value::Array).map_err(Raised::from),
-        "tag" => set.tag(&steps(args), &origin()).map(Value::Array).map_err(Raised::from),
-        "untag" => set.untag(&steps(args), &origin()).map(Value::Array).map_err(Raised::from),
+        "tags" => calls::tags(set, &origin()).map(Value::Array).map_err(Raised::from),
+        "tag" => calls::tag(set, &steps(args), &origin()).map(Value::Array).map_err(Raised::from),
+        "untag" => calls::untag(set, &steps(args), &origin()).map(Value::Array).map_err(Raised::from),
         "role?" | "recipe?" => is_listed(set, method, args, result),
         // The node's run list is not part of the trace: only the grammar of the item can be checked.
         "run_list?" => Ok(json!(RunList::parse(steps(args)).is_ok())),
@@ -326,8 +328,7 @@ fn writing(
         ("rm_normal", _) => removed(set.remove_normal(&path, &origin)),
         ("rm_override", _) => removed(set.remove_override(&path, &origin)),
         ("reset_defaults_and_overrides", []) => {
-            set.reset_defaults_and_overrides();
-            Ok(set.level(Level::Override).into_owned())
+            calls::reset_defaults_and_overrides(set, &origin).map(|()| set.level(Level::Override).into_owned())
         }
         ("write" | "write!" | "unlink" | "unlink!", [_, rest @ ..]) => {
             let level = level_of(args).ok_or("no such level")?;
@@ -378,15 +379,15 @@ fn hash_reading(
     let first = path.first().map(String::as_str).unwrap_or_default();
     Ok(Some(match method {
         "[]" | "read" | "dig" => Ok(set.read(&path).unwrap_or_default()),
-        "read!" => set.read_strict(&path).map_err(Raised::from),
+        "read!" => calls::read_strict(set, &path).map_err(Raised::from),
         "exist?" => Ok(json!(set.exist(&path))),
-        "attribute?" | "has_key?" | "key?" | "include?" | "member?" => Ok(json!(set.has_key(first))),
+        "attribute?" | "has_key?" | "key?" | "include?" | "member?" => Ok(json!(calls::has_key(set, first))),
         "has_value?" | "value?" => Ok(json!(merged.values().any(|value| Some(value) == args.first()))),
         "key" => Ok(json!(merged.iter().find(|(_, value)| Some(*value) == args.first()).map(|(key, _)| key))),
         "merged_attributes" | "to_hash" | "to_h" => Ok(set.read(&path).unwrap_or_default()),
         "combined_default" => Ok(set.combined_default(&path).unwrap_or_default()),
         "combined_override" => Ok(set.combined_override(&path).unwrap_or_default()),
-        "debug_value" => Ok(set.debug_value_json(&path)),
+        "debug_value" => Ok(calls::debug_value(set, &path)),
         "keys" => Ok(merged.keys().map(|key| json!(key)).collect()),
         "values" => Ok(merged.values().cloned().collect()),
         "values_at" => Ok(path.iter().map(|key| merged.get(key).cloned().unwrap_or_default()).collect()),
@@ -429,7 +430,7 @@ fn consume_external_attributes(set: &mut Attributes, args: &[Value], state: &Val
     let normal = deep_merge::merge(object(&set.level(Level::Normal)), taken.attributes);
     let fail = |error: AttributeError| error.to_string();
     set.set_level(Level::Normal, normal, &origin()).map_err(fail)?;
-    set.tags(&origin()).map_err(fail)?;
+    calls::tags(set, &origin()).map_err(fail)?;
     let mut automatic = object(facts);
     let known = &state["levels"]["automatic"];
     let environment = taken.chef_environment.map_or_else(|| known["chef_environment"].clone(), Value::from);

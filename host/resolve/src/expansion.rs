@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::roles::RoleSource;
 use node::deep_merge;
@@ -108,30 +108,6 @@ impl Expansion {
     /// Returns the recipes for `automatic.expanded_run_list`, such as `nginx::default`.
     pub fn fully_qualified_recipes(&self) -> Vec<String> {
         self.recipes.iter().map(ExpandedRecipe::fully_qualified).collect()
-    }
-
-    /// The trace in the shape in which Chef sends it: `{id, run_list: [{type, name, ..}]}`.
-    pub fn trace_json(&self) -> Value {
-        json!({"id": self.environment, "run_list": self.trace.iter().map(TraceEntry::to_json).collect::<Vec<_>>()})
-    }
-}
-
-impl TraceEntry {
-    fn to_json(&self) -> Value {
-        let or_null = |flag: bool| if flag { Value::Bool(true) } else { Value::Null };
-        match self {
-            Self::Recipe { name, version, is_skipped } => {
-                json!({"type": "recipe", "name": name, "version": version, "skipped": is_skipped})
-            }
-            Self::Role { name, children, is_missing, is_skipped } => json!({
-                "type": "role",
-                "name": name,
-                "children": children.iter().map(Self::to_json).collect::<Vec<_>>(),
-                "missing": or_null(*is_missing),
-                "error": null,
-                "skipped": or_null(*is_skipped),
-            }),
-        }
     }
 }
 

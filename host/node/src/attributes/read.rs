@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::merge::{Found, View};
 use super::path::{self, Kind, kind_of};
-use super::{AttributeError, Attributes, Group, Level, gaps};
+use super::{Attributes, Group, Level, gaps};
 use crate::deep_merge::hash_only_merge;
 
 /// The kind of the value at a path, without the values below it.
@@ -41,20 +41,6 @@ impl Attributes {
         }
     }
 
-    /// The merged value at `path`. Chef's `read!`.
-    ///
-    /// As in Chef, a top-level attribute that nobody set reads as null and is not an error.
-    ///
-    /// # Errors
-    /// [`AttributeError::NoSuchAttribute`] where a longer path leads to nothing.
-    pub fn read_strict<Step: AsRef<str>>(&self, path: &[Step]) -> Result<Value, AttributeError> {
-        match self.read(path) {
-            Some(value) => Ok(value),
-            None if path.len() <= 1 => Ok(Value::Null),
-            None => Err(AttributeError::NoSuchAttribute { path: path::join(path) }),
-        }
-    }
-
     /// Answers Chef's `exist?`, which is true for every top-level name, even one that nobody set.
     /// [`is_present`](Self::is_present) tells whether the attribute really exists.
     pub fn exist<Step: AsRef<str>>(&self, path: &[Step]) -> bool {
@@ -64,11 +50,6 @@ impl Attributes {
     /// Tells whether the merged view has a value at `path`. Null counts as a value.
     pub fn is_present<Step: AsRef<str>>(&self, path: &[Step]) -> bool {
         View::root(&self.trees).follow(path).is_some()
-    }
-
-    /// Whether any level has the top-level name. Chef's `key?` and `attribute?`.
-    pub fn has_key(&self, name: &str) -> bool {
-        self.trees.each().into_iter().any(|(_, tree)| path::child(tree, name).is_some())
     }
 
     /// Returns the kind of the value at `path`, with its length or keys, without building the values below it.
@@ -116,17 +97,6 @@ impl Attributes {
     /// inherited level before Chef's ten.
     pub fn debug_value<Step: AsRef<str>>(&self, path: &[Step]) -> Vec<(Level, Option<Cow<'_, Value>>)> {
         Level::ALL.into_iter().map(|level| (level, self.read_level(level, path))).collect()
-    }
-
-    /// Returns the result of `debug_value` as JSON for a guest: `[["default", VALUE or "not_present"], ..]`, with Chef's ten
-    /// levels.
-    pub fn debug_value_json<Step: AsRef<str>>(&self, path: &[Step]) -> Value {
-        let rows = self.debug_value(path).into_iter().filter(|(level, _)| *level != Level::Inherited);
-        rows.map(|(level, value)| {
-            let value = value.map_or_else(|| Value::from("not_present"), Cow::into_owned);
-            Value::Array(vec![Value::from(level.as_str()), value])
-        })
-        .collect()
     }
 
     /// Returns the attributes that the policy leaves for the next one: all levels but `normal`, which stays a level of its

@@ -153,16 +153,6 @@ impl Attributes {
         self.remove_group(Group::Override, &Level::OVERRIDES, path, origin)
     }
 
-    /// Empties the cookbooks' own default and override levels. Chef's `reset_defaults_and_overrides`; for the host.
-    pub fn reset_defaults_and_overrides(&mut self) {
-        for level in [Level::Default, Level::Override] {
-            if let Value::Object(object) = self.trees.tree_mut::<&str>(level, &[]) {
-                object.clear();
-            }
-        }
-        self.changed();
-    }
-
     fn remove_group<Step: AsRef<str>>(
         &mut self,
         group: Group,

@@ -1,0 +1,72 @@
+//! Chef's calls on attributes that no guest makes through the host, composed of those that guests make.
+
+use node::attributes::{AttributeError, Attributes, Level};
+use node::origin::Origin;
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// Chef's `read!`. A top-level attribute that nobody set is null and not an error.
+#[allow(dead_code, reason = "each test file uses a part of this module")]
+pub(crate) fn read_strict(set: &Attributes, path: &[String]) -> Result<Value, AttributeError> {
+    match set.read(path) {
+        None if path.len() > 1 => Err(AttributeError::NoSuchAttribute { path: path.join(".") }),
+        found => Ok(found.unwrap_or_default()),
+    }
+}
+
+/// Chef's `key?` and `attribute?`.
+#[allow(dead_code, reason = "each test file uses a part of this module")]
+pub(crate) fn has_key(set: &Attributes, name: &str) -> bool {
+    Level::ALL.into_iter().any(|level| set.has_in_level(level, &[name]))
+}
+
+/// Chef's `debug_value`: its ten levels, each with its own value.
+#[allow(dead_code, reason = "each test file uses a part of this module")]
+pub(crate) fn debug_value(set: &Attributes, path: &[String]) -> Value {
+    let rows = set.debug_value(path).into_iter().filter(|(level, _)| *level != Level::Inherited);
+    rows.map(|(level, value)| {
+        let value = value.map_or_else(|| Value::from("not_present"), Cow::into_owned);
+        Value::Array(vec![Value::from(level.as_str()), value])
+    })
+    .collect()
+}
+
+/// Chef's `reset_defaults_and_overrides`.
+#[allow(dead_code, reason = "each test file uses a part of this module")]
+pub(crate) fn reset_defaults_and_overrides(set: &mut Attributes, origin: &Origin) -> Result<(), AttributeError> {
+    [Level::Default, Level::Override].into_iter().try_for_each(|level| set.set_level(level, Default::default(), origin))
+}
+
+/// Chef's `tags`: an absent list is created, and a single value becomes a list.
+#[allow(dead_code, reason = "each test file uses a part of this module")]
+pub(crate) fn tags(set: &mut Attributes, origin: &Origin) -> Result<Vec<Value>, AttributeError> {
+    let tags = match set.read_level(Level::Normal, &["tags"]).map(Cow::into_owned) {
+        Some(Value::Array(tags)) => return Ok(tags),
+        None | Some(Value::Null) => vec![],
+        Some(single) => vec![single],
+    };
+    set.write(Level::Normal, &["tags"], Value::Array(tags.clone()), origin)?;
+    Ok(tags)
+}
+
+/// Chef's `tag`.
+#[allow(dead_code, reason = "each test file uses a part of this module")]
+pub(crate) fn tag(set: &mut Attributes, added: &[String], origin: &Origin) -> Result<Vec<Value>, AttributeError> {
+    let mut all = tags(set, origin)?;
+    for tag in added.iter().map(|tag| Value::from(tag.as_str())) {
+        if !all.contains(&tag) {
+            all.push(tag);
+        }
+    }
+    set.write(Level::Normal, &["tags"], Value::Array(all.clone()), origin)?;
+    Ok(all)
+}
+
+/// Chef's `untag`.
+#[allow(dead_code, reason = "each test file uses a part of this module")]
+pub(crate) fn untag(set: &mut Attributes, removed: &[String], origin: &Origin) -> Result<Vec<Value>, AttributeError> {
+    let mut all = tags(set, origin)?;
+    all.retain(|tag| !removed.iter().any(|removed| tag == removed));
+    set.write(Level::Normal, &["tags"], Value::Array(all.clone()), origin)?;
+    Ok(all)
+}
