@@ -23,7 +23,6 @@ mod merge;
 mod path;
 mod read;
 mod remove;
-mod tags;
 mod withheld;
 mod write;
 
