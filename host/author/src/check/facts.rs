@@ -91,6 +91,8 @@ pub(super) enum What {
         kinds: Option<Vec<String>>,
     },
     /// An action of the type that the file is about.
+        /// The actions that need a value, every one if the list is empty; `None` if a value may be absent.
+        required: Option<Vec<String>>,
     Action {
         name: String,
     },
@@ -102,6 +104,12 @@ pub(super) enum What {
     Open {},
     /// The code of a type reads the property `new_resource.NAME`.
     Asked {
+    /// The code of the type may set its properties by itself.
+    Fills {},
+    /// Code looks up resources of these types, and may change them; `None` if the types are computed.
+    LookedUp {
+        types: Option<Vec<String>>,
+    },
         name: String,
     },
     /// Resources that a notification names, as `type[name]`.
@@ -251,6 +259,10 @@ pub(super) struct Resource {
     pub(super) properties: Vec<Property>,
     /// Whether the word is certainly a resource and not a method.
     #[serde(default)]
+    /// The words without a receiver in the block, but for harmless ones; `None` if something else may set properties.
+    pub(super) words: Option<Vec<String>>,
+    /// The properties that the library's type requires and that are certainly not set.
+    pub(super) missing: Option<Vec<String>>,
     pub(super) sure: bool,
     /// Whether the Ruby library has this type.
     #[serde(default)]

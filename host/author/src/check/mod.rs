@@ -33,6 +33,7 @@ mod needs;
 mod notifications;
 mod own_types;
 mod reach;
+mod required;
 mod rest;
 mod shapes;
 mod subject;
