@@ -132,7 +132,7 @@ impl Judge<'_> {
                 let found = self.resource(resource, fact.line);
                 return found.into_iter().chain(files::missing(self.gathered, file, resource, fact.line)).collect();
             }
-            What::Library { name, why: Some(why) } => self.library(name, why),
+            What::Library { name, why: Some(why), hint } => self.library(name, why, hint.clone()),
             What::Absent { name, what } => {
                 Some(Verdict::problem("sandbox", format!("`{name}`: the sandbox has no {what}")))
             }
@@ -384,7 +384,7 @@ impl Judge<'_> {
         resource.properties.iter().filter_map(judge)
     }
 
-    fn library(&self, name: &str, why: &str) -> Option<Verdict> {
+    fn library(&self, name: &str, why: &str, hint: Option<String>) -> Option<Verdict> {
         let file = format!("libraries/{}.rb", name.trim_end_matches(".rb"));
         if self.gathered.files.contains(&file) {
             return None;
@@ -394,7 +394,7 @@ impl Judge<'_> {
         if travels {
             return None;
         }
-        Some(Verdict::problem("library", format!("`{name}` cannot be required: {why}")))
+        Some(Verdict::problem("library", format!("`{name}` cannot be required: {why}")).hint(hint))
     }
 
     fn constant(&self, name: &str) -> Option<Verdict> {
