@@ -89,6 +89,8 @@ pub struct Moment {
 pub trait Machine: Send {
     /// Notes the place of the guest's own code that makes the following calls, or `None` after them. Denials name it.
     fn called_from(&mut self, _place: Option<&Origin>) {}
+    /// Notes the place of the guest's own code that made the call that was denied last.
+    fn denied_at(&mut self, _place: &Origin) {}
     /// Returns the metadata of a path. With `follow`, follows a symbolic link.
     fn stat(&mut self, path: &str, follow: bool) -> Result<Option<Stat>, MachineError>;
     /// Returns up to `length` bytes of a file.
