@@ -298,3 +298,26 @@ fn a_denial_that_the_cookbook_rescues_names_its_line() {
     }
     assert!(output.stdout.contains("4 things were denied:\n"), "{}", output.text());
 }
+
+/// The settings may name another file, to which the lines do not belong.
+#[test]
+fn a_recorded_run_names_the_grants_that_it_used() {
+    let (bench, root) = (Bench::new("file '/srv/a'\n"), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    let (usual, used) = (bench.grants(), bench.program.configuration().join("strict.toml"));
+    fs::write(&usual, "").unwrap();
+    fs::write(&used, "").unwrap();
+    let settings = format!("grants = \"{}\"\n", usual.display());
+    fs::write(bench.program.configuration().join("wrun.toml"), settings).unwrap();
+    let show = |file: &std::path::Path| {
+        let _ =
+            bench.wrun(&machine, &["converge", "--grants", &file.display().to_string()], &[]).expect_code(1).unwrap();
+        bench.program.run(&["run", "show"]).unwrap().expect_code(0).unwrap().stdout
+    };
+    let shown = show(&used);
+    assert!(shown.contains("To allow it, add to [CONFIGURATION]/strict.toml, under [policy.solo]:"), "{shown}");
+    assert!(shown.contains(" --grants [CONFIGURATION]/strict.toml\n"), "{shown}");
+    let shown = show(&usual);
+    assert!(shown.contains("To allow it, add to [CONFIGURATION]/grants.toml, under [policy.solo]:"), "{shown}");
+    assert!(shown.contains("wrun grants allow --from-run ") && !shown.contains("--grants"), "{shown}");
+}
