@@ -40,8 +40,8 @@ pub struct Services {
 pub trait AttributeRights: Send {
     /// Returns the proof that the policy may change a path.
     fn write(&self, path: &[String]) -> Result<GrantedAttribute, String>;
-    /// Tells whether the policy may write only below a path, and not at the path itself.
-    fn writes_only_below(&self, path: &[String]) -> bool;
+    /// Returns the proof that the policy may change a path, or `None`. It is no request that anybody records.
+    fn write_unasked(&self, path: &[String]) -> Option<GrantedAttribute>;
     /// Returns the line of the grants that would allow the policy to read this path. An empty path means everything.
     fn read_grant(&self, kind: ReadKind, path: &[String]) -> String;
     /// Records that the policy read a value of the machine, the operator or another policy, to help to write its grants.
