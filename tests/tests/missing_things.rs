@@ -219,6 +219,29 @@ fn a_build_refuses_what_fails_in_each_run() {
     assert!(!program.configuration().join("web/web.wasm").exists());
 }
 
+#[test]
+fn a_run_list_with_a_misspelt_cookbook_is_answered_with_a_near_name() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let settings = |item: &str| format!("name = \"web\"\nrun_list = [\"{item}\"]\n");
+    for (item, expected) in [
+        ("baes", "cookbook \"baes\" is not available; did you mean `base`?"),
+        ("nothing", "cookbook \"nothing\" is not available; the policy has base, web"),
+    ] {
+        let refused = build(&program, "", &[("policy.toml", &settings(item))], 43);
+        assert!(refused.stderr.contains(&format!("policy.toml:2: {expected}")), "{}", refused.stderr);
+    }
+    let _ = build(&program, "", &[], 0);
+    let machine = root.machine(Network::Own).unwrap();
+    let (folder, root) = (program.configuration().join("web"), machine.root().path().display().to_string());
+    let fixed = ["converge", "-N", "n1", "--allow-all", "--root", &root, "--policy-name", "web", "--policies"];
+    for (item, expected) in [("baes", "; did you mean `base`?"), ("nothing", " (it has: base, web)")] {
+        let more = [&*folder.display().to_string(), "--override-runlist", item];
+        let refused = program.run_in(&machine, &[&fixed[..], &more].concat()).unwrap().expect_code(43).unwrap();
+        let said = format!("names a cookbook that policy \"web\" does not have{expected}");
+        assert!(refused.stderr.contains(&said), "{}", refused.text());
+    }
+}
+
 /// Chef runs a recipe whose cookbook another one happens to bring, with a warning.
 #[test]
 fn a_build_warns_of_a_cookbook_that_another_one_brings() {

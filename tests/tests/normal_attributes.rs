@@ -155,10 +155,12 @@ fn a_right_to_one_attribute_is_enough_for_ruby_to_write_it() {
         "{}",
         shown.stdout
     );
-    for policy in ["b", "c"] {
+    for (policy, entry) in [("b", "\"backup.other\""), ("c", "\"backup\"")] {
         let ran = converge(&program, &machine, policy);
         let report: Value = serde_json::from_str(&ran.stdout).unwrap();
         assert_eq!(ran.code, Some(1), "{}", ran.text());
-        assert_eq!(report["denials"][0]["key"], "write_attributes", "{:#}", report["denials"]);
+        let denials = &report["denials"];
+        assert_eq!((denials[0]["key"].as_str(), denials[0]["value"].as_str()), (Some("write_attributes"), Some(entry)));
+        assert_eq!(denials.as_array().unwrap().len(), 1, "{denials:#}");
     }
 }

@@ -172,6 +172,7 @@ fn earlier_runs_are_listed_shown_and_compared() {
     assert_eq!(sides["from"]["status"], "updated", "{place} was not reached in the second run: {diff}");
     let same = program.run(&["run", "diff", &ids[0], &ids[0]]).unwrap().expect_code(0).unwrap();
     assert!(same.stdout.contains("no difference"), "{}", same.text());
+    assert!(same.stderr.contains("note: both identifiers name this run\n"), "{}", same.text());
 
     // Of a dry and a real run it is said which is which.
     let _ = cook(&program, "file '[DIR]/three' do\n  content 'x'\nend\n", &["--why-run"]).expect_code(0).unwrap();
@@ -295,6 +296,10 @@ fn an_attribute_of_a_failed_run_is_told_to_be_lost() {
     // A near miss is an error with the near name, and nothing else.
     let near = program.run(&["node", "explain", "web.prot"]).unwrap().expect_code(1).unwrap();
     assert!(near.stdout.is_empty() && near.stderr.contains("did you mean `web.port`?"), "{}", near.text());
+    for written in ["node['web']['port']", "web/port", "web[:port]"] {
+        let said = program.run(&["node", "explain", written]).unwrap().expect_code(1).unwrap().stderr;
+        assert!(said.contains("hint: keys are separated by dots: `web.port`\n"), "{said}");
+    }
     let said = program.run(&["node", "explain", "web.name"]).unwrap().expect_code(1).unwrap();
     assert!(!said.stderr.contains("hint:"), "{}", said.text());
 }

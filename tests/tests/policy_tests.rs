@@ -196,6 +196,13 @@ fn snapshots_are_written_held_and_told_apart() {
     let (code, said) = run(&[]);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("there is no snapshot") && said.contains("0 passed, 2 failed"), "{said}");
+    // The command has the folder that the test was given.
+    let update = format!("; `wrun policy test {} --update` writes it", folder.path().display());
+    assert!(said.contains(&update) && !said.contains("did you mean"), "{said}");
+    fs::create_dir_all(folder.path().join("tests")).unwrap();
+    fs::write(folder.path().join("tests/cases.toml"), "").unwrap();
+    let (_, said) = run(&[]);
+    assert!(said.contains("note: tests/cases.toml is not read; did you mean `case.toml`?\n"), "{said}");
     assert_eq!(run(&["--update"]).0, Some(0));
     let (code, said) = run(&[]);
     assert_eq!(code, Some(0), "{said}");
@@ -205,7 +212,7 @@ fn snapshots_are_written_held_and_told_apart() {
     let (code, said) = run(&[]);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("-      \"/etc/web.conf\"") || said.contains("port 81"), "{said}");
-    assert_eq!(said.matches("`wrun policy test --update` writes the snapshots anew").count(), 1, "{said}");
+    assert_eq!(said.matches(" --update` writes the snapshots anew").count(), 1, "{said}");
     // A machine of the policy's own takes the place of those that are shipped.
     fs::create_dir_all(folder.path().join("tests/facts")).unwrap();
     fs::write(folder.path().join("tests/facts/mine.json"), "{\"platform\": \"mine\", \"platform_version\": \"1\"}")

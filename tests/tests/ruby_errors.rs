@@ -8,7 +8,7 @@ use specs::{Machine, Network, Program, Root};
 use std::fs;
 
 /// A custom resource with a slip in its action, and one that does what it may not and raises it again.
-const FILES: [(&str, &str); 49] = [
+const FILES: [(&str, &str); 51] = [
     ("metadata.rb", "name 'web'\n"),
     ("resources/site.rb", "property :port, Integer\nprovides :web_site\naction :create do\n  fil '/srv/a'\nend\n"),
     (
@@ -16,6 +16,14 @@ const FILES: [(&str, &str); 49] = [
         "provides :web_other\naction :create do\n  file '/etc/forbidden'\nrescue => error\n  raise error\nend\n",
     ),
     ("libraries/web.rb", "module Web\n  def self.go\n    [1].each do |one|\n      one.upcase\n    end\n  end\nend\n"),
+    (
+        "recipes/notify_bare.rb",
+        "service 'nginx' do\n  action :nothing\nend\nfile '/srv/a' do\n  notifies :restart, 'nginx'\nend\n",
+    ),
+    (
+        "recipes/notify_other.rb",
+        "service 'nginx' do\n  action :nothing\nend\nfile '/srv/a' do\n  notifies :restart, 'systemd_unit[nginx]'\nend\n",
+    ),
     ("recipes/notify.rb", "file '/srv/a' do\n  notifies :restart, 'service[nginx]'\nend\n"),
     ("recipes/type.rb", "file '/srv/a'\ntemplat '/srv/b' do\n  source 'b'\nend\n"),
     ("recipes/custom.rb", "web_stie 'a'\n"),
@@ -198,6 +206,15 @@ fn a_receiver_that_nobody_declared_is_told_at_its_senders_line() {
         let (shown, _) = cookbook.converge("notify", &[]);
         let expect = "service[nginx] cannot be found in the resource collection (web/recipes/notify.rb:1)";
         assert!(shown.contains(expect) && !shown.contains("from_file"), "{shown}");
+    });
+}
+
+#[test]
+fn a_receiver_of_the_same_name_and_another_type_is_near() {
+    with_cookbook(|cookbook| {
+        for recipe in ["notify_bare", "notify_other"] {
+            assert_eq!(cookbook.error(recipe)["hint"], "did you mean `service[nginx]`?", "{recipe}");
+        }
     });
 }
 

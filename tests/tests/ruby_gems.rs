@@ -204,3 +204,42 @@ fn what_cannot_travel_is_said_at_the_metadata() {
     check("gem 'deepsort'", "", Ok(()));
     check("gem 'greeter'", "gems = \"elsewhere\"\n", Err(&["elsewhere"]));
 }
+
+/// A library that is not there is told with what an author can do.
+#[test]
+fn a_missing_library_has_a_hint() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    let cookbooks = program.configuration().join("cookbooks");
+    fs::create_dir_all(cookbooks.join("web/recipes")).unwrap();
+    fs::write(cookbooks.join("web/metadata.rb"), "name 'web'\n").unwrap();
+    let travels = "a gem of plain Ruby can travel with the policy: name it in metadata.rb and put it into `gems/`; \
+                   a gem with C parts does not run in the sandbox";
+    for (library, why, hint) in [
+        (
+            "net/ssh",
+            " (the sandbox that policies run in has no sockets)",
+            "the program `ssh` of the node can be run by",
+        ),
+        ("pg", " (the sandbox that policies run in calls no foreign libraries)", "the program `psql` of the node can"),
+        ("httparty", "", travels),
+        ("google/cloud/storage", "", travels),
+    ] {
+        fs::write(cookbooks.join("web/recipes/default.rb"), format!("require '{library}'\n")).unwrap();
+        let place = cookbooks.display().to_string();
+        let output = converge(&program, &machine, &["--cookbooks", &place, "--run-list", "web"]);
+        let run: Value = serde_json::from_str(&output.expect_code(1).unwrap().stdout).unwrap();
+        assert_eq!(run["error"]["message"], format!("cannot load such file -- {library}{why}"));
+        assert!(run["error"]["hint"].as_str().unwrap().starts_with(hint), "{:#}", run["error"]);
+        let folder = cookbooks.join("web").display().to_string();
+        let checked = program.run(&["cookbook", "check", &folder, "-F", "json"]).unwrap().expect_code(1).unwrap();
+        let report: Value = serde_json::from_str(&checked.stdout).unwrap();
+        assert!(report["problems"][0]["hint"].as_str().unwrap().starts_with(hint), "{report:#}");
+    }
+    // Whoever asks for a file by its path means no gem.
+    fs::write(cookbooks.join("web/recipes/default.rb"), "require '/srv/none'\n").unwrap();
+    let place = cookbooks.display().to_string();
+    let output = converge(&program, &machine, &["--cookbooks", &place, "--run-list", "web"]);
+    let run: Value = serde_json::from_str(&output.expect_code(1).unwrap().stdout).unwrap();
+    assert_eq!(run["error"]["hint"], Value::Null, "{:#}", run["error"]);
+}

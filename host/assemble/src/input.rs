@@ -231,8 +231,8 @@ fn policy_input(
         named_run_lists: named.collect::<Result<_, RunListError>>()?,
         policy_run_list: RunList::parse(&manifest.run_list)?,
     };
-    let has = |cookbook: &str| manifest.cookbook(cookbook).is_some();
-    let (run_list, _) = choose_run_list(&choice, has)?;
+    let cookbooks: Vec<&str> = manifest.cookbooks.iter().map(|cookbook| cookbook.name.as_str()).collect();
+    let (run_list, _) = choose_run_list(&choice, &cookbooks)?;
     let recipes = run_list.items().iter().map(|item| {
         let (cookbook, recipe) = split_recipe(&item.name);
         format!("{cookbook}::{recipe}")

@@ -51,7 +51,7 @@ pub use error::AssembleError;
 pub use grants_check::{GrantsCheck, hint_of_resource_type};
 pub use grants_files::{GrantsFiles, GrantsFilesError};
 
-pub use facts::platform_family;
+pub use facts::{known_platforms, platform_family};
 pub use known_node::machine_facts;
 pub use known_policies::KnownPolicies;
 pub use layers::{LayerFiles, LayersError, NextGroups, changed_group_layers};

@@ -169,6 +169,7 @@ impl PolicyTests {
             asked: json::asked(&ended.journal),
             layers: &Value::Null,
             releases: &Value::Null,
+            grants: None,
             paused: None,
             skipped: None,
             log: log.lines(),

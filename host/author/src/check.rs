@@ -33,6 +33,7 @@ mod needs;
 mod notifications;
 mod own_types;
 mod reach;
+mod required;
 mod rest;
 mod shapes;
 mod subject;
@@ -144,7 +145,8 @@ pub fn check(
         gathered.iter_mut().for_each(|one| elsewhere::mark_families(one, node));
     }
     if !recipes.is_empty() {
-        gathered = reach::follow(gathered, &recipes)?;
+        let names: Vec<String> = subject.files.cookbooks().into_iter().map(|(name, _)| name).collect();
+        gathered = reach::follow(gathered, &recipes, &names)?;
         if !gathered.iter().any(is_asked) {
             return Err(CheckError::NotReached);
         }

@@ -422,11 +422,12 @@ fn loading_order<'a>(
     let order = cookbook_order(names, &dependencies).map_err(|missing| AuthorError::Wrong {
         path: settings.path.clone(),
         line: settings.line_of(missing.needed_by.as_ref().unwrap_or(&missing.cookbook)),
-        what: match by_name.keys().copied().collect::<Vec<_>>().join(", ") {
-            names if names.is_empty() => {
+        what: match text::did_you_mean(&missing.cookbook, by_name.keys().copied()) {
+            _ if by_name.is_empty() => {
                 format!("{missing}; the policy does not have any cookbook: put it into cookbooks/")
             }
-            names => format!("{missing}; the policy has {names}"),
+            Some(near) => format!("{missing}; {near}"),
+            None => format!("{missing}; the policy has {}", by_name.keys().copied().collect::<Vec<_>>().join(", ")),
         },
     })?;
     Ok(order.iter().filter_map(|name| by_name.get(name.as_str()).copied()).collect())

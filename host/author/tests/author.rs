@@ -421,7 +421,14 @@ fn cookbooks_are_ordered_as_they_load() {
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, format!("cookbooks = [\"cookbooks/hello\", \"cookbooks/../cookbooks/hello\"]\n{text}")).unwrap();
     assert!(matches!(PolicyFolder::read(&folder, &mut NoRuby).unwrap_err(), AuthorError::Twice { .. }));
-    assert!(matches!(PolicyFolder::read(&folder.join("src"), &mut NoRuby).unwrap_err(), AuthorError::NoPolicy { .. }));
+    let within = PolicyFolder::read(&folder.join("src"), &mut NoRuby).unwrap_err();
+    assert!(matches!(within, AuthorError::NoPolicy { .. }));
+    let above = format!("the folder above it is one: {}", folder.display());
+    assert!(within.to_string().ends_with(&above), "{within}");
+    let outside = PolicyFolder::read(folder.parent().unwrap(), &mut NoRuby).unwrap_err().to_string();
+    assert!(outside.ends_with("; start one with `wrun policy new`"), "{outside}");
+    let file = PolicyFolder::read(&path, &mut NoRuby).unwrap_err().to_string();
+    assert!(file.contains(": it is not a directory; "), "{file}");
 }
 
 #[test]

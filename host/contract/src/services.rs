@@ -40,8 +40,8 @@ pub struct Services {
 pub trait AttributeRights: Send {
     /// Returns the proof that the policy may change a path.
     fn write(&self, path: &[String]) -> Result<GrantedAttribute, String>;
-    /// Tells whether the policy may write only below a path, and not at the path itself.
-    fn writes_only_below(&self, path: &[String]) -> bool;
+    /// Returns the proof that the policy may change a path, or `None`. It is no request that anybody records.
+    fn write_unasked(&self, path: &[String]) -> Option<GrantedAttribute>;
     /// Returns the line of the grants that would allow the policy to read this path. An empty path means everything.
     fn read_grant(&self, kind: ReadKind, path: &[String]) -> String;
     /// Records that the policy read a value of the machine, the operator or another policy, to help to write its grants.
@@ -89,6 +89,8 @@ pub struct Moment {
 pub trait Machine: Send {
     /// Notes the place of the guest's own code that makes the following calls, or `None` after them. Denials name it.
     fn called_from(&mut self, _place: Option<&Origin>) {}
+    /// Notes the place of the guest's own code that made the call that was denied last.
+    fn denied_at(&mut self, _place: &Origin) {}
     /// Returns the metadata of a path. With `follow`, follows a symbolic link.
     fn stat(&mut self, path: &str, follow: bool) -> Result<Option<Stat>, MachineError>;
     /// Returns up to `length` bytes of a file.

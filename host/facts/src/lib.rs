@@ -24,4 +24,4 @@ mod topics;
 
 pub use facts::{Facts, Settings, Which};
 pub use from_file::FactsError;
-pub use topics::platform_family;
+pub use topics::{known_platforms, platform_family};

@@ -34,7 +34,7 @@ mod timezone;
 mod uptime;
 mod virtualization;
 
-pub use platform::platform_family;
+pub use platform::{known_platforms, platform_family};
 
 use serde_json::Value;
 

@@ -27,12 +27,16 @@ impl PolicyGrants {
         Ok(GrantedAttribute(path.to_vec()))
     }
 
-    /// Tells whether the policy may write only below a path, and not at the path itself.
-    pub fn writes_only_below(&self, path: &[String]) -> bool {
-        let rules = self.list(Capability::WriteAttributes);
-        let is_allowed = matches!(rules.decide(Asked::Keys(path), || false), Verdict::Allowed(_));
-        let is_own = path.first().is_some_and(|first| self.owns(first));
-        !self.everything && !is_own && !is_allowed && rules.iter().any(|rule| rule.allow && may_speak_below(rule, path))
+    /// Checks as [`write_attribute`](Self::write_attribute) does, without a record of the question or of a denial. It is for
+    /// empty objects on the way to a value, whose own write is asked for afterwards.
+    pub fn write_attribute_unasked(&self, path: &[String]) -> Option<GrantedAttribute> {
+        let may = match self.list(Capability::WriteAttributes).decide(Asked::Keys(path), || false) {
+            _ if self.everything => true,
+            Verdict::Allowed(_) => true,
+            Verdict::Refused(_) => false,
+            Verdict::TooWide(..) | Verdict::Unheard => path.first().is_some_and(|first| self.owns(first)),
+        };
+        may.then(|| GrantedAttribute(path.to_vec()))
     }
 
     /// Tells whether the policy may write below this top-level attribute without a grant.

@@ -3,6 +3,8 @@
 //! Guests choose how often they ask, and for what. So the number and the length of entries are limited, and dropped entries
 //! are counted.
 
+mod places;
+
 use crate::covering::Covering;
 use crate::denied::{Capability, Denied, is_plain, literal_entry, quoted};
 use crate::edit::Addition;
@@ -172,6 +174,8 @@ struct Pages {
     denials: Vec<Denial>,
     /// The last asker of each denial.
     last_askers: Vec<Option<Asker>>,
+    /// The index of the last denial, until its place is told.
+    last: Option<usize>,
     denials_left_out: usize,
     /// By policy, so that a policy with many requests takes no room from later ones.
     denied: BTreeMap<String, DeniedOne>,
@@ -309,11 +313,6 @@ impl Journal {
     /// Sets the present asker. `None` means that it is unknown.
     pub fn asks(&self, asker: Option<WhoAsks>) {
         self.pages().asker = asker;
-    }
-
-    /// Notes the line of a policy's own code that asks until the next call. It is told where no resource's line is known.
-    pub fn asks_at(&self, place: Option<Asker>) {
-        self.pages().place = place;
     }
 
     /// Returns all denials in the order of their first request, and the number of dropped ones.
@@ -464,12 +463,14 @@ impl Journal {
             _ => asker,
         };
         // The texts of secret ones are the same, so they are told apart by what asked.
-        let is_same =
-            |one: &Denial| one.key == key && one.asked == asked && one.value == value && (!secret || one.by == asker);
+        let is_by_same = |at: usize| !secret || pages.last_askers.get(at) == Some(&asker);
+        let is_same = |one: &Denial| one.key == key && one.asked == asked && one.value == value;
         let own = pages.denied.get(&denied.policy);
         let (count, taken) = own.map_or((0, 0), |own| (own.at.len(), own.bytes));
         let mut known = own.into_iter().flat_map(|own| own.at.iter().copied());
-        if let Some(at) = known.find(|at| pages.denials.get(*at).is_some_and(is_same)) {
+        let known = known.find(|at| pages.denials.get(*at).is_some_and(is_same) && is_by_same(*at));
+        pages.last = known;
+        if let Some(at) = known {
             // One action may ask for the same right several times.
             let another = pages.last_askers.get(at).is_none_or(|last| *last != asker);
             if let Some(same) = pages.denials.get_mut(at).filter(|_| another) {
@@ -502,5 +503,6 @@ impl Journal {
         own.at.push(at);
         pages.denials.push(denial);
         pages.last_askers.push(asker);
+        pages.last = Some(at);
     }
 }

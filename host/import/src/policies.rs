@@ -191,12 +191,12 @@ impl<R: Readers> Work<'_, R> {
             let Some(subject) = self.subject.as_ref().filter(|_| !left.is_empty()) else { break vec![] };
             match check(subject, &left, &[], self.facts, self.readers) {
                 Ok(reports) => break reports,
-                Err(CheckError::NoCookbook(missing)) => {
+                Err(CheckError::NoCookbook { name: missing, .. }) => {
                     left.retain(|recipe| recipe.split("::").next() != Some(missing.as_str()));
                     self.absent(&missing, place, "the run list");
                     names.insert(missing);
                 }
-                Err(CheckError::NoRecipe { cookbook, recipe }) => {
+                Err(CheckError::NoRecipe { cookbook, recipe, .. }) => {
                     left.retain(|other| *other != recipe);
                     let what = format!("the cookbook {cookbook} does not have the run list's recipe {recipe}");
                     self.notes.push(Note::problem(place, what));

@@ -159,15 +159,18 @@ fn part_of(handle: OwnedFd, path: &str, offset: u64, length: u64) -> Result<Vec<
     Ok(content)
 }
 
+fn asker(place: &Origin) -> Asker {
+    Asker { cookbook: place.cookbook.clone(), file: place.file.clone(), line: place.line, ..Asker::default() }
+}
+
 impl Machine for GuestMachine {
     fn called_from(&mut self, place: Option<&Origin>) {
-        let asker = |place: &Origin| Asker {
-            cookbook: place.cookbook.clone(),
-            file: place.file.clone(),
-            line: place.line,
-            ..Asker::default()
-        };
         self.settings.grants.journal().asks_at(place.map(asker));
+    }
+
+    fn denied_at(&mut self, place: &Origin) {
+        let grants = &self.settings.grants;
+        grants.journal().denied_at(grants.policy(), asker(place));
     }
 
     fn stat(&mut self, path: &str, follow: bool) -> Result<Option<Stat>, MachineError> {

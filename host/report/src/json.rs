@@ -17,6 +17,7 @@ use node::origin::Origin;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::Duration;
 
 /// The version of this shape. It grows when the meaning of a key changes or a key is removed, but not for new keys.
@@ -41,6 +42,8 @@ pub struct Parts<'a> {
     pub layers: &'a Value,
     /// The signed releases that the policies were taken from, or `null`.
     pub releases: &'a Value,
+    /// The absolute path of the file of grants. `None` if the run needed none.
+    pub grants: Option<&'a Path>,
     /// The pause of the agent during the run, if there is one.
     pub paused: Option<Paused>,
     /// The earlier run that makes this one unnecessary, if this one was skipped: `run_id`, `age` in seconds.
@@ -116,6 +119,7 @@ impl Serialize for Run<'_> {
         shown.serialize_entry("error", &errors.first().map(|(_, error)| error))?;
         shown.serialize_entry("layers", layers)?;
         shown.serialize_entry("releases", self.0.releases)?;
+        shown.serialize_entry("grants", &self.0.grants)?;
         shown.serialize_entry("skipped", &self.0.skipped)?;
         shown.serialize_entry("paused", &self.0.paused.as_ref().map(|paused| &paused.json))?;
         match report.policies.as_slice() {

@@ -75,6 +75,7 @@ impl Outline {
             asked,
             layers: &Value::Null,
             releases: &Value::Null,
+            grants: None,
             paused: None,
             skipped: None,
             log,

@@ -11,6 +11,7 @@ use serde::Deserialize as _;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::path::Path;
 use thiserror::Error;
 
 /// The number of digits of a revision or a digest that people see.
@@ -200,6 +201,11 @@ impl Record {
     /// The list is not that of a run.
     pub fn unseen_recipes(&self) -> Result<Vec<UnseenRecipe>, RecordError> {
         self.list("unseen_recipes")
+    }
+
+    /// Returns the file of grants that the run used. `None`: it needed none, or the record is of an older version.
+    pub fn grants(&self) -> Option<&Path> {
+        self.json()["grants"].as_str().map(Path::new)
     }
 
     /// Returns the grants' entries for hidden facts and attributes that the run's policies, or the named ones, read without

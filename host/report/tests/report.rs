@@ -40,6 +40,7 @@ fn parts<'a>(report: &'a RunReport, errors: &'a [(String, Value)]) -> Parts<'a> 
         asked: json::asked(Grants::nothing().journal()),
         layers: &Value::Null,
         releases: &Value::Null,
+        grants: None,
         paused: None,
         skipped: None,
         log: json!([]),

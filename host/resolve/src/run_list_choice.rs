@@ -7,6 +7,9 @@ use thiserror::Error;
 
 use node::run_list::{RunList, RunListItemKind, split_recipe};
 
+/// The most names of cookbooks that an error lists.
+const MAX_LISTED: usize = 10;
+
 /// The source of the run list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunListSource {
@@ -68,12 +71,19 @@ pub enum RunListChoiceError {
         available: Vec<String>,
     },
     /// An item's cookbook is not part of the policy.
-    #[error("run list item {item:?} names a cookbook that policy {policy:?} does not have")]
+    #[error(
+        "run list item {item:?} names a cookbook that policy {policy:?} does not have{}",
+        candidates(missing, cookbooks)
+    )]
     NotInPolicy {
         /// The name of the policy without the cookbook.
         policy: String,
         /// The item, as the run list has it.
         item: String,
+        /// The cookbook that the item names.
+        missing: String,
+        /// The cookbooks that the policy has.
+        cookbooks: Vec<String>,
     },
     /// The run list has a role, which a policy cannot have.
     #[error("run list item {item:?} is a role; policy {policy:?} has recipes only")]
@@ -85,13 +95,26 @@ pub enum RunListChoiceError {
     },
 }
 
+/// Returns the end of a sentence about a missing cookbook: a near name, or the names that there are if they are few.
+fn candidates(missing: &str, known: &[String]) -> String {
+    match text::did_you_mean(missing, known.iter().map(String::as_str)) {
+        Some(near) => format!("; {near}"),
+        None if known.len() <= MAX_LISTED => {
+            let mut known = known.to_vec();
+            known.sort_unstable();
+            format!(" (it has: {})", known.join(", "))
+        }
+        None => String::new(),
+    }
+}
+
 /// Chooses the run list and checks that the policy has its cookbooks.
 ///
 /// # Errors
 /// A named run list that does not exist, a cookbook that the policy does not have, a role.
 pub fn choose_run_list(
     choice: &RunListChoice<'_>,
-    has_cookbook: impl Fn(&str) -> bool,
+    cookbooks: &[&str],
 ) -> Result<(RunList, RunListSource), RunListChoiceError> {
     let (list, source) = if let Some(list) = choice.override_run_list {
         (list, RunListSource::Override)
@@ -116,8 +139,11 @@ pub fn choose_run_list(
         if item.kind == RunListItemKind::Role {
             return Err(RunListChoiceError::RoleInPolicy { policy, item: item_text });
         }
-        if !has_cookbook(split_recipe(&item.name).0) {
-            return Err(RunListChoiceError::NotInPolicy { policy, item: item_text });
+        let cookbook = split_recipe(&item.name).0;
+        if !cookbooks.contains(&cookbook) {
+            let missing = cookbook.to_owned();
+            let cookbooks = cookbooks.iter().map(|name| (*name).to_owned()).collect();
+            return Err(RunListChoiceError::NotInPolicy { policy, item: item_text, missing, cookbooks });
         }
     }
     Ok((list.clone(), source))
@@ -144,7 +170,7 @@ mod tests {
 
     #[track_caller]
     fn check(choice: &RunListChoice<'_>, expect: Result<(&[&str], RunListSource), &str>) {
-        let found = choose_run_list(choice, |cookbook| cookbook != "stranger");
+        let found = choose_run_list(choice, &["base", "json", "node", "rescue"]);
         let expect = expect.map(|(items, source)| (list(items), source)).map_err(str::to_owned);
         assert_eq!(found.map_err(|error| error.to_string()), expect);
     }
@@ -175,7 +201,13 @@ mod tests {
         );
         check(
             &RunListChoice { policy_run_list: list(&["recipe[stranger::x]"]), ..choice() },
-            Err("run list item \"recipe[stranger::x]\" names a cookbook that policy \"core\" does not have"),
+            Err("run list item \"recipe[stranger::x]\" names a cookbook that policy \"core\" does not have \
+                 (it has: base, json, node, rescue)"),
+        );
+        check(
+            &RunListChoice { policy_run_list: list(&["recipe[bsae]"]), ..choice() },
+            Err("run list item \"recipe[bsae]\" names a cookbook that policy \"core\" does not have; \
+                 did you mean `base`?"),
         );
         check(
             &RunListChoice { policy_run_list: list(&["role[web]"]), ..choice() },

@@ -160,8 +160,12 @@ const WITHOUT_WORDS: [(&str, &str); 5] = [
 ];
 
 /// Options that a command does not have, and what does their work.
-const ELSEWHERE: [(&str, &str, &str); 1] =
-    [("wrun policy new ", "--from", "`wrun policy import DIR` makes policies of a Chef repository")];
+const ELSEWHERE: [(&str, &str, &str); 4] = [
+    ("wrun policy new ", "--from", "`wrun policy import DIR` makes policies of a Chef repository"),
+    ("wrun policy new ", "--language", "a policy is in Rust, or with `--ruby` in Ruby"),
+    ("wrun policy new ", "--rust", "a policy is in Rust without any option; `--ruby` makes one in Ruby"),
+    ("wrun policy test ", "--bless", "`--update` writes the snapshots anew"),
+];
 
 /// Improves the tips of an error, and leaves out what does not help beside a tip: the usage, and the advice to pass an unknown
 /// option as a value.
@@ -417,6 +421,19 @@ mod tests {
         assert!(said("--server-url").contains("tip: wrun does not talk to a Chef"), "{}", said("--server-url"));
         assert!(said("--fork").contains("tip: each policy always runs in a sandbox"), "{}", said("--fork"));
         assert!(said("--why-rum").contains("--why-run"), "other near names stay");
+    }
+
+    #[test]
+    fn options_under_another_name_have_a_tip() {
+        for (words, tip) in [
+            (["policy", "new", "--language"], "tip: a policy is in Rust, or with `--ruby` in Ruby"),
+            (["policy", "new", "--rust"], "`--ruby` makes one in Ruby"),
+            (["policy", "test", "--bless"], "tip: `--update` writes the snapshots anew"),
+        ] {
+            let words = std::iter::once("wrun").chain(words);
+            let said = with_tip(Arguments::description().try_get_matches_from(words).unwrap_err()).to_string();
+            assert!(said.contains(tip), "{said}");
+        }
     }
 
     #[test]

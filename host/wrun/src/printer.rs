@@ -89,6 +89,11 @@ impl Printer {
         terminal::within_line(text.ends_with('\n'), || write_out(tone, text));
     }
 
+    /// Ends a line of standard output that [`Printer::part`] has begun.
+    pub(crate) fn end_line(self) {
+        terminal::end_line();
+    }
+
     /// Returns the first error of standard output. A closed pipe is not an error, since its reader needs no more.
     pub(crate) fn lost(self) -> Option<&'static io::Error> {
         if let Err(error) = io::stdout().flush() {
@@ -158,7 +163,7 @@ impl Printer {
     /// Prints a line for people on standard error. On a terminal, a long line is wrapped.
     pub(crate) fn note(self, tone: Tone, text: &str) {
         let (style, text) = (style(tone), terminal::fitted_note(&escape(text)));
-        terminal::above(|| {
+        terminal::above_on_error(|| {
             // Both streams may go to the same file, so earlier output must be written first.
             let _ = io::stdout().flush();
             let _ = writeln!(anstream::stderr().lock(), "{style}{text}{style:#}");

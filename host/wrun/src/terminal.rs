@@ -35,7 +35,7 @@ const TAB: &str = "    ";
 
 struct Door {
     status: Option<ProgressBar>,
-    /// Whether the last line of standard output on the terminal is unfinished.
+    /// Whether the last line of standard output is unfinished.
     open: bool,
 }
 
@@ -52,12 +52,27 @@ pub(crate) fn above<T>(print: impl FnOnce() -> T) -> T {
     door.print(print)
 }
 
+/// Prints whole lines of standard error while the status line is hidden. They end an unfinished line of standard output if both
+/// streams go to the same place. `print` must not call this module again.
+pub(crate) fn above_on_error<T>(print: impl FnOnce() -> T) -> T {
+    let mut door = door();
+    if is_one_place() {
+        door.end_line();
+    }
+    door.print(print)
+}
+
 /// Prints the beginning or the rest of a line of standard output. The next output through [`above`] ends the line first.
 pub(crate) fn within_line<T>(ends: bool, print: impl FnOnce() -> T) -> T {
     let mut door = door();
     let printed = door.print(print);
-    door.open = !ends && is_shown();
+    door.open = !ends;
     printed
+}
+
+/// Ends the line of standard output if it is unfinished.
+pub(crate) fn end_line() {
+    door().end_line();
 }
 
 /// Ends the row that the terminal has written `^C` into, so that what is printed next begins in its first column, from where its
@@ -66,7 +81,7 @@ pub(crate) fn end_typed_row() {
     let door = door();
     let echo = LocalModes::ECHO | LocalModes::ECHOCTL;
     let is_echoed = termios::tcgetattr(io::stderr()).is_ok_and(|modes| modes.local_modes.contains(echo));
-    if is_echoed && door.status.is_none() && !door.open {
+    if is_echoed && door.status.is_none() && !(door.open && is_shown()) {
         let _ = io::stderr().write_all(b"\n");
     }
 }
@@ -175,6 +190,16 @@ pub(crate) fn is_shown() -> bool {
     *SHOWN.get_or_init(|| io::stdout().is_terminal())
 }
 
+/// Returns whether standard output and standard error go to the same terminal, pipe or file.
+fn is_one_place() -> bool {
+    use std::sync::OnceLock;
+    static ONE: OnceLock<bool> = OnceLock::new();
+    *ONE.get_or_init(|| {
+        let stats = rustix::fs::fstat(io::stdout()).ok().zip(rustix::fs::fstat(io::stderr()).ok());
+        stats.is_some_and(|(out, error)| (out.st_dev, out.st_ino) == (error.st_dev, error.st_ino))
+    })
+}
+
 /// Wraps the lines of a text that are longer than the terminal's width, at blanks if possible. Further rows are indented. For
 /// pipes and files the text stays the same.
 pub(crate) fn fitted(text: &str) -> String {
@@ -274,7 +299,7 @@ impl Write for LogStream {
     }
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        above(|| {
+        above_on_error(|| {
             // Both streams may go to the same file, so earlier output must be written first.
             let _ = io::stdout().flush();
             io::stderr().write_all(bytes)

@@ -66,8 +66,45 @@ fn what_is_not_a_directory_of_cookbooks_is_bad_usage() {
     let said = check_all(&[("metadata.rb", "name 'web'\n")], &["--all"], 43).stderr;
     assert!(said.contains("is a cookbook: name the directory above it"), "{said}");
     let program = Program::new().unwrap();
-    let said = program.run(&["cookbook", "check", "--all"]).unwrap().expect_code(43).unwrap().stderr;
-    assert!(said.contains("--cookbooks"), "{said}");
+    let empty = program.configuration().join("empty");
+    fs::create_dir_all(&empty).unwrap();
+    let empty = empty.display().to_string();
+    let said = program.run(&["cookbook", "check", &empty, "--all"]).unwrap().expect_code(43).unwrap().stderr;
+    assert!(said.contains("is not a cookbook"), "{said}");
+    let both = ["cookbook", "check", &empty, "--all", "--cookbooks", &empty];
+    let said = program.run(&both).unwrap().expect_code(43).unwrap().stderr;
+    assert!(said.contains("checks the cookbooks of those directories, so that [CONFIGURATION]/empty cannot"), "{said}");
+}
+
+#[test]
+fn a_directory_of_cookbooks_may_be_named_with_all() {
+    let program = Program::new().unwrap();
+    let cookbooks = program.configuration().join("cookbooks");
+    write(&cookbooks, &SEVERAL);
+    let place = cookbooks.display().to_string();
+    let check = |arguments: &[&str]| {
+        let output = program.run(&[&["cookbook", "check"][..], arguments].concat()).unwrap();
+        output.expect_code(1).unwrap().stdout
+    };
+    assert_eq!(check(&[&place, "--all"]), check(&[&place]));
+}
+
+#[test]
+fn misspelt_run_lists_and_platforms_are_answered_with_near_names() {
+    for (item, expected) in [
+        ("wbe", "the run list's cookbook wbe is not in the given directories; did you mean `web`?"),
+        (
+            "web::unsued",
+            "the cookbook web does not have the run list's recipe web::unsued; did you mean `web::unused`?",
+        ),
+    ] {
+        let said = check_all(&SEVERAL, &["--all", "--run-list", item], 43).stderr;
+        assert!(said.contains(expected), "{said}");
+    }
+    let said = |platform: &str| check_all(&SEVERAL[7..], &["--all", "--platform", platform], 0).stderr;
+    let expected = "warning: no family of platforms is known that debain belongs to; did you mean `debian`?\n";
+    assert!(said("debain").contains(expected), "{}", said("debain"));
+    assert!(!said("debian").contains("family"), "{}", said("debian"));
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod directories;
 mod elsewhere;
 mod odd_forms;
 mod refused;
+mod required;
 mod unset;
 
 use serde_json::{Value, json};

@@ -11,7 +11,7 @@ fn hints(findings: &Value) -> Vec<&str> {
 fn values_that_a_built_in_type_refuses_are_problems() {
     let recipe = "file '/srv/a' do\n  content 5\n  mode :foo\n  owner []\n  backup true\n  retries 'x'\n  checksum 'no'\nend\n\
                   directory '/srv/b' do\n  recursive 'yes'\n  mode 'rwx'\nend\nexecute 'x' do\n  timeout []\n  environment 'A=b'\nend\n\
-                  cron 'x' do\n  minute '99'\nend\nmount '/srv/c' do\n  device 'x'\n  device_type :lable\nend\n\
+                  cron 'x' do\n  minute '99'; command 'x'\nend\nmount '/srv/c' do\n  device 'x'\n  device_type :lable\nend\n\
                   remote_file '/srv/d' do\n  source 'relative'\nend\npackage 'x' do\n  version 5\nend\n";
     let report = check(&[("metadata.rb", "name 'web'\n"), ("recipes/default.rb", recipe)], &[], 1);
     let place = |line: u32| format!("property recipes/default.rb:{line}");
@@ -42,7 +42,7 @@ fn values_that_a_built_in_type_takes_are_none() {
     let recipe = "file '/srv/a' do\n  content nil\n  mode 0o644\n  owner 'root'\n  group 0\n  backup false\n  checksum 'A' * 64\n  verify 'true'\nend\n\
                   file '/srv/b' do\n  mode '644'\n  content node['x']\n  sensitive true\n  ignore_failure :quiet\nend\n\
                   execute 'x' do\n  timeout '5'\n  returns [0, 1]\n  environment({ A: 'b', 'C' => nil })\n  command %w(a b)\nend\n\
-                  package %w(a b) do\n  version ['1', nil]\n  options '-q'\nend\ncron 'x' do\n  minute 5\n  weekday :monday\nend\n\
+                  package %w(a b) do\n  version ['1', nil]\n  options '-q'\nend\ncron 'x' do\n  command 'x'; minute 5\n  weekday :monday\nend\n\
                   service 'x' do\n  supports restart: true\n  action %i(start enable)\nend\n\
                   remote_file '/srv/c' do\n  source %w(http://a/b http://c/d)\nend\ntemplate '/srv/d' do\n  source 'd.erb'\n  variables 'a' => :b\nend\n\
                   log 'x' do\n  level :warn\nend\nuser 'x' do\n  uid '5'\nend\nmount '/srv/e' do\n  device 'x'\n  device_type 'label'\n  options 'ro,noexec'\nend\n";

@@ -130,3 +130,19 @@ fn attributes_of_roles_and_environments_count_as_set() {
         program.run(&["cookbook", "check", &cookbook, "--roles", "/nowhere"]).unwrap().expect_code(43).unwrap().stderr;
     assert!(said.contains("roles cannot be read from /nowhere"), "{said}");
 }
+
+/// A right to what is above would open more than the recipe writes.
+#[test]
+fn written_attributes_are_suggested_by_their_whole_path() {
+    let recipe = "node.default['backup']['paths'] = %w(/srv)\nnode.override['backup'][node['x']] = 1\nnode.default['web']['own'] = 1\n\
+                  node.default['odd']['a.b']['c'] = 1\nnode.default['whole'] = { 'a' => 1 }\n";
+    let grants = |recipe: &str| {
+        let report = check(&[("metadata.rb", "name 'web'\n"), ("recipes/default.rb", recipe)], &[], 0);
+        report["grants"].as_str().unwrap().to_owned()
+    };
+    let all = grants(recipe);
+    let lines: Vec<_> = all.lines().skip_while(|line| !line.starts_with("write_attributes")).take(5).collect();
+    assert_eq!(lines, ["write_attributes = [", "    \"backup\",", "    \"backup.paths\",", "    \"odd\",", "    \"whole\","]);
+    let one = grants(recipe.lines().next().unwrap());
+    assert!(one.contains("write_attributes = [\"backup.paths\"]\n"), "{one}");
+}

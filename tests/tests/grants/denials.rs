@@ -279,3 +279,45 @@ fn each_sensitive_resource_that_was_denied_is_listed_with_one_advice() {
     assert!(["a", "b"].iter().all(|name| shown.contains(&format!("\"echo s3cret-{name}\""))), "{shown}");
     assert!([run.text(), allowed.text()].iter().all(|text| !text.contains("s3cret")));
 }
+
+/// Whoever reads the list has to find the line, though no error says it.
+#[test]
+fn a_denial_that_the_cookbook_rescues_names_its_line() {
+    let recipe = "secret = (::File.read('/etc/shadow') rescue nil)\nthere = begin\n  ::File.exist?('/etc/gshadow')\nrescue StandardError\n  nil\nend\n\
+                  item = (data_bag_item('a', 'b') rescue nil)\ntotal = (node['memory']['total'] rescue nil)\n\
+                  2.times { (::File.read('/etc/shadow') rescue nil) }\n(node['memory']['total'] rescue nil)\n";
+    let (bench, root) = (Bench::new(recipe), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    fs::write(bench.grants(), "").unwrap();
+    let output = bench.converge(&machine, &["--why-run"]).expect_code(0).unwrap();
+    for (denied, line) in
+        [("path /etc/shadow", 1), ("path /etc/gshadow", 3), ("data bag a/b", 7), ("fact memory.total", 8)]
+    {
+        let told = format!("policy solo may not read {denied}  (site/recipes/default.rb:{line})\n");
+        assert_eq!(output.stdout.matches(&told).count(), 1, "{told:?} in {}", output.text());
+    }
+    assert!(output.stdout.contains("4 things were denied:\n"), "{}", output.text());
+}
+
+/// The settings may name another file, to which the lines do not belong.
+#[test]
+fn a_recorded_run_names_the_grants_that_it_used() {
+    let (bench, root) = (Bench::new("file '/srv/a'\n"), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    let (usual, used) = (bench.grants(), bench.program.configuration().join("strict.toml"));
+    fs::write(&usual, "").unwrap();
+    fs::write(&used, "").unwrap();
+    let settings = format!("grants = \"{}\"\n", usual.display());
+    fs::write(bench.program.configuration().join("wrun.toml"), settings).unwrap();
+    let show = |file: &std::path::Path| {
+        let _ =
+            bench.wrun(&machine, &["converge", "--grants", &file.display().to_string()], &[]).expect_code(1).unwrap();
+        bench.program.run(&["run", "show"]).unwrap().expect_code(0).unwrap().stdout
+    };
+    let shown = show(&used);
+    assert!(shown.contains("To allow it, add to [CONFIGURATION]/strict.toml, under [policy.solo]:"), "{shown}");
+    assert!(shown.contains(" --grants [CONFIGURATION]/strict.toml\n"), "{shown}");
+    let shown = show(&usual);
+    assert!(shown.contains("To allow it, add to [CONFIGURATION]/grants.toml, under [policy.solo]:"), "{shown}");
+    assert!(shown.contains("wrun grants allow --from-run ") && !shown.contains("--grants"), "{shown}");
+}

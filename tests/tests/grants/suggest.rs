@@ -187,7 +187,7 @@ fn an_archive_and_its_destination_are_suggested_at_once() {
 /// A policy sees what the operator set where it may write, so it needs no right to read there.
 #[test]
 fn attributes_of_the_operator_are_suggested_only_where_the_policy_may_not_write() {
-    let recipe = "node.default['acme']['seen'] = [node['acme']['motd'], node['db']['host']]\n";
+    let recipe = "node.default['acme']['motd'] = [node['acme']['motd'], node['db']['host']]\n";
     let (bench, root) = (Bench::new(recipe), Root::new().unwrap());
     let machine = root.machine(Network::Own).unwrap();
     let layer = bench.program.configuration().join("layer.yaml");
@@ -196,7 +196,7 @@ fn attributes_of_the_operator_are_suggested_only_where_the_policy_may_not_write(
     let layer = layer.each_ref().map(String::as_str);
     let grants = bench.grants().display().to_string();
     let suggested = bench.wrun(&machine, &["grants", "suggest"], &layer).expect_code(0).unwrap();
-    for line in ["read_attributes = [\"db.host\"]\n", "write_attributes = [\"acme\"]\n"] {
+    for line in ["read_attributes = [\"db.host\"]\n", "write_attributes = [\"acme.motd\"]\n"] {
         assert!(suggested.stdout.contains(line), "{line}{}", suggested.text());
     }
     let more = [&layer[..], &["--write", &grants, "--yes", "--dangerous"]].concat();

@@ -378,3 +378,24 @@ fn a_warning_that_many_resources_bring_is_shown_once_and_counted() {
     assert_eq!(text.matches("[warn] old").count(), 1, "{text}");
     assert!(text.contains("    [warn] 4 more like it: old\n"), "{text}");
 }
+
+/// Wherever both streams go to: a file of a terminal's text looks like the terminal.
+#[test]
+fn a_warning_does_not_cut_the_row_of_marks() {
+    let recipe = "file '/srv/first'\nfile '/srv/link' do\n  content 'x'\nend\nfile '/srv/last'\n";
+    let place = |()| {
+        let place = Place::new(recipe);
+        std::os::unix::fs::symlink("old", place.root.at("srv/link").unwrap()).unwrap();
+        place
+    };
+    let check = |rows: Vec<String>| {
+        let at = rows.iter().position(|row| row.contains("is a link, and its target")).unwrap();
+        assert_eq!((&*rows[at - 1], &*rows[at + 1]), ("solo: U", "UU"), "{rows:#?}");
+        assert_eq!(rows[at..].iter().filter(|row| row.is_empty()).count(), 1, "{rows:#?}");
+    };
+    check(place(()).piped_alone(&["-F", "minimal"]).lines().map(str::to_owned).collect());
+    let shown = place(());
+    let mut terminal = shown.terminal(200, &["-F", "minimal"]);
+    assert_eq!(terminal.end().unwrap().code(), Some(0));
+    check(terminal.rows());
+}

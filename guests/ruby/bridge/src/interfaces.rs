@@ -158,6 +158,10 @@ fn answer_output(request: &Request<'_>) -> Result<Reply, Reply> {
             write(level.into(), line.as_bytes());
             Ok(Reply::nothing())
         }
+        "denied-at" => {
+            output::denied_at(&request.argument::<Origin>()?.into());
+            Ok(Reply::nothing())
+        }
         "listen" => {
             events::listen(&request.argument::<Vec<String>>()?)?;
             Ok(Reply::nothing())

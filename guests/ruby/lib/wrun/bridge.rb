@@ -87,7 +87,9 @@ module Wrun
       # Parses the most frequent kind of reply without JSON: the number of a resource, a closure or a context.
       def number(text) = text.match?(/\A[1-9][0-9]{0,8}\z/) ? text.to_i : nil
 
+      # Tells the host which line of the cookbook was denied something, as the cookbook may rescue the error.
       def refuse(words)
+        call("output.denied-at", Sources.origin) if words[0] == "denied"
         raise Refused.new(words[0], words[1..])
       end
 

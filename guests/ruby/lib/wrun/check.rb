@@ -17,6 +17,7 @@ require_relative "check/attributes"
 require_relative "check/templates"
 require_relative "check/classes"
 require_relative "check/shapes"
+require_relative "check/requirements"
 require_relative "check/data"
 
 module Wrun

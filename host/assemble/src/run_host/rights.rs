@@ -16,8 +16,8 @@ impl AttributeRights for Rights {
         self.grants.write_attribute(path).map_err(|denied| format!("{denied}\n{}", denied.hint()))
     }
 
-    fn writes_only_below(&self, path: &[String]) -> bool {
-        self.grants.writes_only_below(path)
+    fn write_unasked(&self, path: &[String]) -> Option<GrantedAttribute> {
+        self.grants.write_attribute_unasked(path)
     }
 
     fn read_grant(&self, kind: ReadKind, path: &[String]) -> String {

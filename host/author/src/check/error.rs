@@ -76,15 +76,22 @@ pub enum CheckError {
     #[error("--run-list takes recipes: name those of the role {0} instead")]
     Role(String),
     /// The run list names a cookbook that does not exist.
-    #[error("the run list's cookbook {0} is not in the given directories")]
-    NoCookbook(String),
+    #[error("the run list's cookbook {name} is not in the given directories{advice}")]
+    NoCookbook {
+        /// The name of the cookbook.
+        name: String,
+        /// A near name, or nothing.
+        advice: String,
+    },
     /// The run list names a recipe that its cookbook does not have.
-    #[error("the cookbook {cookbook} does not have the run list's recipe {recipe}")]
+    #[error("the cookbook {cookbook} does not have the run list's recipe {recipe}{advice}")]
     NoRecipe {
         /// The name of the cookbook without the recipe.
         cookbook: String,
         /// The recipe as the run list has it.
         recipe: String,
+        /// A near name, or nothing.
+        advice: String,
     },
     /// The run list does not reach any of the cookbooks to check.
     #[error("the run list does not reach the cookbook")]

@@ -38,6 +38,8 @@ pub(super) enum What {
     Library {
         name: String,
         why: Option<String>,
+        /// What an author can do about it.
+        hint: Option<String>,
     },
     Recipe {
         values: Option<Vec<String>>,
@@ -89,6 +91,8 @@ pub(super) enum What {
         name: String,
         /// The classes that its values may have; `None` if any may fit.
         kinds: Option<Vec<String>>,
+        /// The actions that need a value, every one if the list is empty; `None` if a value may be absent.
+        required: Option<Vec<String>>,
     },
     /// An action of the type that the file is about.
     Action {
@@ -100,6 +104,12 @@ pub(super) enum What {
     },
     /// The type may have properties and actions that its text does not show.
     Open {},
+    /// The code of the type may set its properties by itself.
+    Fills {},
+    /// Code looks up resources of these types, and may change them; `None` if the types are computed.
+    LookedUp {
+        types: Option<Vec<String>>,
+    },
     /// The code of a type reads the property `new_resource.NAME`.
     Asked {
         name: String,
@@ -249,6 +259,10 @@ pub(super) struct Resource {
     pub(super) names: Option<Vec<OneOrMany>>,
     #[serde(default)]
     pub(super) properties: Vec<Property>,
+    /// The words without a receiver in the block, but for harmless ones; `None` if something else may set properties.
+    pub(super) words: Option<Vec<String>>,
+    /// The properties that the library's type requires and that are certainly not set.
+    pub(super) missing: Option<Vec<String>>,
     /// Whether the word is certainly a resource and not a method.
     #[serde(default)]
     pub(super) sure: bool,

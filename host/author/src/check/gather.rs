@@ -44,7 +44,8 @@ pub(super) struct Gathered {
     pub(super) reached: BTreeSet<String>,
     /// The recipes of each existing cookbook from which its files include a recipe by a literal name.
     pub(super) included: BTreeMap<String, BTreeSet<String>>,
-    /// Resources of the recipes that its own include from other cookbooks, and those of theirs, with their files.
+    /// Resources, and look-ups of some, of the recipes that its own include from other cookbooks, and those of theirs, with their
+    /// files.
     pub(super) included_resources: Vec<(String, Fact)>,
     /// A recipe is included that is not here, or whose name is computed.
     pub(super) includes_unknown: bool,
@@ -248,7 +249,8 @@ impl Gathering<'_> {
             let facts: Vec<_> = facts.map(|fact| (format!("{cookbook}/{file}"), fact)).collect();
             gathered.includes_unknown |= !names_of_included(&cookbook, &facts, &mut next);
             let room = MAX_FACTS.saturating_sub(gathered.included_resources.len());
-            let resources = facts.into_iter().filter(|(_, fact)| matches!(fact.what, What::Resource(_)));
+            let is_kept = |fact: &Fact| matches!(fact.what, What::Resource(_) | What::LookedUp { .. });
+            let resources = facts.into_iter().filter(|(_, fact)| is_kept(fact));
             gathered.included_resources.extend(resources.take(room));
         }
         Ok(())

@@ -8,6 +8,7 @@ use super::brought::Brought;
 use super::facts::{Fact, Property, RefusedKind, Resource, What};
 use super::gather::Gathered;
 use super::left_out::{self, LeftOut};
+use super::required::LookedUp;
 use super::unset::{Attributes, Variables};
 use super::verdict::{Verdict, Weight};
 use super::{Scope, files, modes, notifications};
@@ -53,6 +54,7 @@ pub(super) fn judge(gathered: &Gathered, all: &[Gathered], beside: Beside<'_>, s
         declared: notifications::Declared::of(gathered, all, is_part),
         attributes: Attributes::of(gathered, all, beside.automatic(), scope),
         variables: Variables::of(gathered, all),
+        looked_up: LookedUp::of(all),
         beside,
         expects_dependencies: scope.expects_dependencies,
     };
@@ -96,6 +98,7 @@ pub(super) struct Judge<'a> {
     declared: notifications::Declared<'a>,
     attributes: Attributes<'a>,
     variables: Variables<'a>,
+    pub(super) looked_up: LookedUp<'a>,
     beside: Beside<'a>,
     expects_dependencies: bool,
 }
@@ -129,7 +132,7 @@ impl Judge<'_> {
                 let found = self.resource(resource, fact.line);
                 return found.into_iter().chain(files::missing(self.gathered, file, resource, fact.line)).collect();
             }
-            What::Library { name, why: Some(why) } => self.library(name, why),
+            What::Library { name, why: Some(why), hint } => self.library(name, why, hint.clone()),
             What::Absent { name, what } => {
                 Some(Verdict::problem("sandbox", format!("`{name}`: the sandbox has no {what}")))
             }
@@ -216,7 +219,7 @@ impl Judge<'_> {
         }
         if self.brought.types.contains(kind) {
             let shape = self.brought.shapes.of_type(kind);
-            return shape.map(|shape| self.of_own_type(resource, shape)).unwrap_or_default();
+            return shape.map(|shape| self.of_own_type(resource, shape, line)).unwrap_or_default();
         }
         if !resource.known {
             return self.unknown_type(resource).map(|verdict| (line, verdict)).into_iter().collect();
@@ -235,7 +238,10 @@ impl Judge<'_> {
                 let hint = "gems of plain Ruby can travel in the policy, others as packages of the distribution";
                 Verdict::problem("gem", format!("`{kind}`: no gems are installed")).hint(Some(hint.to_owned()))
             }
-            (None, _) => return self.properties(resource).collect(),
+            (None, _) => {
+                let missing = self.missing_properties(resource).into_iter().map(|verdict| (line, verdict));
+                return self.properties(resource).chain(missing).collect();
+            }
         };
         vec![(line, verdict)]
     }
@@ -378,7 +384,7 @@ impl Judge<'_> {
         resource.properties.iter().filter_map(judge)
     }
 
-    fn library(&self, name: &str, why: &str) -> Option<Verdict> {
+    fn library(&self, name: &str, why: &str, hint: Option<String>) -> Option<Verdict> {
         let file = format!("libraries/{}.rb", name.trim_end_matches(".rb"));
         if self.gathered.files.contains(&file) {
             return None;
@@ -388,7 +394,7 @@ impl Judge<'_> {
         if travels {
             return None;
         }
-        Some(Verdict::problem("library", format!("`{name}` cannot be required: {why}")))
+        Some(Verdict::problem("library", format!("`{name}` cannot be required: {why}")).hint(hint))
     }
 
     fn constant(&self, name: &str) -> Option<Verdict> {

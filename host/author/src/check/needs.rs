@@ -261,8 +261,8 @@ impl Collector<'_> {
             }
             What::Attribute { name, below, .. } => self.attribute(name, below, file, fact),
             What::Written { path, .. } => {
-                if let Some(name) = path.first().filter(|name| !self.belongs(name)) {
-                    self.add(Kind::WrittenAttributes, name, file, fact);
+                if let Some((name, below)) = path.split_first().filter(|(name, _)| !self.belongs(name)) {
+                    self.add(Kind::WrittenAttributes, &granted_path(name, below), file, fact);
                 }
             }
             What::Address { value } => {
@@ -282,11 +282,7 @@ impl Collector<'_> {
 
     fn attribute(&mut self, name: &str, below: &[String], file: &str, fact: &Fact) {
         if self.automatic.contains(name) {
-            // The path ends before a key that grants cannot name, such as one with a dot.
-            let below =
-                below.iter().map(String::as_str).take_while(|key| !key.is_empty() && !key.contains(['.', '*', '\\']));
-            let path = std::iter::once(name).chain(below).collect::<Vec<_>>().join(".");
-            self.add(Kind::Facts, &path, file, fact);
+            self.add(Kind::Facts, &granted_path(name, below), file, fact);
         } else if !self.belongs(name) {
             self.add(Kind::Attributes, name, file, fact);
         }
@@ -392,6 +388,12 @@ impl Collector<'_> {
         let servers = values.map(|values| values.iter().filter_map(|value| server(value)).collect());
         self.all(kind, servers, file, fact);
     }
+}
+
+/// Returns a path of attributes as grants have it. It ends before a key that grants cannot name, such as one with a dot.
+fn granted_path(name: &str, below: &[String]) -> String {
+    let below = below.iter().map(String::as_str).take_while(|key| !key.is_empty() && !key.contains(['.', '*', '\\']));
+    std::iter::once(name).chain(below).collect::<Vec<_>>().join(".")
 }
 
 /// Returns the server of an address as `https://name`, or `None` if the text is not an address with a server.

@@ -18,8 +18,9 @@ impl Judge<'_> {
         (!self.gathered.missing.is_empty()).then(|| left_out::missing(self.gathered))
     }
 
-    /// Properties and actions that one of the cookbook's own types does not have, and values that do not fit.
-    pub(super) fn of_own_type(&self, resource: &Resource, shape: &Shape<'_>) -> Vec<(u32, Verdict)> {
+    /// Properties and actions that one of the cookbook's own types does not have, values that do not fit, and properties that
+    /// are missing.
+    pub(super) fn of_own_type(&self, resource: &Resource, shape: &Shape<'_>, line: u32) -> Vec<(u32, Verdict)> {
         let all = resource.properties.iter();
         if let Some(why) = self.unknown() {
             let kind = |property| if is_action(property) { "action" } else { "property" };
@@ -33,7 +34,10 @@ impl Judge<'_> {
             }
             self.unknown_property(kind, shape, property).or_else(|| misfit(kind, shape, property)).into_iter().collect()
         };
-        all.flat_map(|property| judge(property).into_iter().map(|verdict| (line_of(property), verdict))).collect()
+        let missing = self.missing_own_properties(resource, shape).into_iter().map(|verdict| (line, verdict));
+        all.flat_map(|property| judge(property).into_iter().map(|verdict| (line_of(property), verdict)))
+            .chain(missing)
+            .collect()
     }
 
     fn unknown_property(&self, kind: &str, shape: &Shape<'_>, property: &Property) -> Option<Verdict> {

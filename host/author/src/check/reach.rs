@@ -26,17 +26,21 @@ pub(super) fn recipes(texts: &[String]) -> Result<Vec<String>, CheckError> {
 /// Removes the cookbooks and files that the recipes do not reach.
 ///
 /// # Errors
-/// A recipe or its cookbook is missing.
-pub(super) fn follow(all: Vec<Gathered>, recipes: &[String]) -> Result<Vec<Gathered>, CheckError> {
+/// A recipe or its cookbook is missing. `names` are the cookbooks that there are.
+pub(super) fn follow(all: Vec<Gathered>, recipes: &[String], names: &[String]) -> Result<Vec<Gathered>, CheckError> {
     let files = {
         let mut following = Following::new(&all);
         for recipe in recipes {
             let name = recipe.split("::").next().unwrap_or_default();
             let Some(at) = following.by_name.get(name).copied() else {
-                return Err(CheckError::NoCookbook(name.to_owned()));
+                let advice = advice(name, names.iter().map(String::as_str));
+                return Err(CheckError::NoCookbook { name: name.to_owned(), advice });
             };
             if !following.include(at, recipe) {
-                return Err(CheckError::NoRecipe { cookbook: name.to_owned(), recipe: recipe.clone() });
+                let known = all.get(at).into_iter().flat_map(Gathered::recipes).map(|found| format!("{name}::{found}"));
+                let known: Vec<String> = known.collect();
+                let advice = advice(recipe, known.iter().map(String::as_str));
+                return Err(CheckError::NoRecipe { cookbook: name.to_owned(), recipe: recipe.clone(), advice });
             }
         }
         following.run();
@@ -50,6 +54,11 @@ pub(super) fn follow(all: Vec<Gathered>, recipes: &[String]) -> Result<Vec<Gathe
         Some(gathered)
     };
     Ok(all.into_iter().enumerate().filter_map(keep).collect())
+}
+
+/// Returns the end of a sentence that suggests a near name, or nothing.
+fn advice<'n>(missing: &str, known: impl Iterator<Item = &'n str>) -> String {
+    text::did_you_mean(missing, known).map(|near| format!("; {near}")).unwrap_or_default()
 }
 
 /// Whether a file is only read if something names it.

@@ -11,28 +11,40 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The classes that the values of a property may have; `None`: any may fit.
 type Kinds<'a> = Option<&'a [String]>;
 
+/// One property of a type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Member<'a> {
+    kinds: Kinds<'a>,
+    /// The actions that need a value, every one if the list is empty; `None` if a value may be absent.
+    pub(super) required: Option<&'a [String]>,
+}
+
 /// The properties and actions of one type.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Shape<'a> {
-    /// With the classes that their values may have; `None`: any may fit.
-    pub(super) properties: BTreeMap<&'a str, Kinds<'a>>,
+    pub(super) properties: BTreeMap<&'a str, Member<'a>>,
     pub(super) actions: BTreeSet<&'a str>,
     open: bool,
+    /// Whether properties may have values that no declaration sets.
+    pub(super) fills: bool,
     takes_in: BTreeSet<&'a str>,
 }
 
 impl<'a> Shape<'a> {
-    /// Takes a property. What is declared twice may have any value, unless both say the same.
-    fn take(&mut self, name: &'a str, kinds: Kinds<'a>) {
-        let known = self.properties.entry(name).or_insert(kinds);
-        if *known != kinds {
-            *known = None;
+    /// Takes a property. If it is declared twice, only what both declarations say counts.
+    fn take(&mut self, name: &'a str, member: Member<'a>) {
+        let known = self.properties.entry(name).or_insert(member);
+        if known.kinds != member.kinds {
+            known.kinds = None;
+        }
+        if known.required != member.required {
+            known.required = None;
         }
     }
 
     /// Returns the names of the classes that a property's values may have, if this value has none of them.
     pub(super) fn misfit(&self, property: &str, value: &Value) -> Option<String> {
-        let kinds = (*self.properties.get(property)?)?;
+        let kinds = self.properties.get(property)?.kinds?;
         let own: &[&str] = match value {
             Value::Null => return None,
             // Symbols come as texts.
@@ -74,7 +86,10 @@ impl<'a> Shapes<'a> {
             let (shape, types) = files.entry(file).or_default();
             match &fact.what {
                 What::Type { name, .. } => drop(types.insert(name.as_str())),
-                What::Member { name, kinds } => shape.take(name, kinds.as_deref()),
+                What::Member { name, kinds, required } => {
+                    shape.take(name, Member { kinds: kinds.as_deref(), required: required.as_deref() });
+                }
+                What::Fills {} => shape.fills = true,
                 What::Action { name } => drop(shape.actions.insert(name.as_str())),
                 What::TakesIn { name } => drop(shape.takes_in.insert(name.as_str())),
                 // A file that cannot be read may add any property or action.
@@ -86,9 +101,12 @@ impl<'a> Shapes<'a> {
         for (file, (shape, types)) in &files {
             let whole = with_partials(file, shape, &files);
             for name in types {
+                // Which of several files a resource means depends on the node.
+                let is_one_of_several = shapes.by_type.contains_key(name);
                 let known = shapes.by_type.entry(name).or_default();
-                whole.properties.iter().for_each(|(name, kinds)| known.take(name, *kinds));
+                whole.properties.iter().for_each(|(name, member)| known.take(name, *member));
                 known.actions.extend(&whole.actions);
+                known.fills |= whole.fills || is_one_of_several;
                 known.open |= whole.open || open_types.contains(name);
             }
             shapes.by_file.insert(file, whole);
@@ -132,8 +150,9 @@ fn with_partials<'a>(
         }
         match files.get(format!("{folder}/{name}").as_str()) {
             Some((partial, _)) => {
-                partial.properties.iter().for_each(|(name, kinds)| whole.take(name, *kinds));
+                partial.properties.iter().for_each(|(name, member)| whole.take(name, *member));
                 whole.actions.extend(&partial.actions);
+                whole.fills |= partial.fills;
                 whole.open |= partial.open;
                 next.extend(&partial.takes_in);
             }
@@ -153,7 +172,7 @@ mod tests {
     }
 
     fn member(name: &str) -> Fact {
-        fact(What::Member { name: name.into(), kinds: None })
+        fact(What::Member { name: name.into(), kinds: None, required: None })
     }
 
     fn declares(name: &str) -> Fact {
@@ -190,11 +209,12 @@ mod tests {
         let kinds = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let (port, flag) = (kinds(&["Integer", "NilClass"]), kinds(&["TrueClass", "FalseClass"]));
         let mut shape = Shape::default();
-        shape.take("port", Some(&port));
-        shape.take("flag", Some(&flag));
-        shape.take("any", None);
-        shape.take("twice", Some(&port));
-        shape.take("twice", Some(&flag));
+        let mut take = |name, kinds| shape.take(name, Member { kinds, required: None });
+        take("port", Some(port.as_slice()));
+        take("flag", Some(flag.as_slice()));
+        take("any", None);
+        take("twice", Some(port.as_slice()));
+        take("twice", Some(flag.as_slice()));
         for (property, value, misfit) in [
             ("port", json!(80), None),
             ("port", json!(null), None),

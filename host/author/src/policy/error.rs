@@ -11,10 +11,12 @@ use artifact::{ArtifactError, MAX_FILES, ManifestError};
 #[derive(Debug, thiserror::Error)]
 pub enum AuthorError {
     /// The folder is not a policy's.
-    #[error("{} is not a policy's folder: it has neither a policy.toml nor a Policyfile.rb; start one with `wrun policy new`", folder.display())]
+    #[error("{} is not a policy's folder: it has neither a policy.toml nor a Policyfile.rb; {advice}", folder.display())]
     NoPolicy {
         /// The folder without a policy.toml.
         folder: PathBuf,
+        /// What to do instead.
+        advice: String,
     },
     /// The folder does not exist.
     #[error("no policy folder at {}: {missing}; `wrun policy new` starts one", folder.display())]

@@ -16,10 +16,25 @@ pub fn open_policy(path: &Path) -> Result<HeldFolder, AuthorError> {
     HeldFolder::open(path).map_err(|source| match source.kind() {
         ErrorKind::NotFound => match plain_files::missing_part(path) {
             Some(missing) => AuthorError::NoFolder { folder: path.to_owned(), missing },
-            None => AuthorError::NoPolicy { folder: path.to_owned() },
+            None => no_policy(path),
         },
+        ErrorKind::NotADirectory => {
+            let missing = "it is not a directory".to_owned();
+            AuthorError::NoFolder { folder: path.to_owned(), missing }
+        }
         _ => AuthorError::Read { path: path.to_owned(), source },
     })
+}
+
+/// The error for a folder that is not a policy's. A person who is in a part of a policy's folder hears its name.
+pub(crate) fn no_policy(path: &Path) -> AuthorError {
+    let above = std::path::absolute(path).ok().and_then(|whole| whole.parent().map(Path::to_owned));
+    let is_policy = |folder: &PathBuf| ["policy.toml", "Policyfile.rb"].iter().any(|file| folder.join(file).is_file());
+    let advice = match above.filter(is_policy) {
+        Some(above) => format!("the folder above it is one: {}", above.display()),
+        None => "start one with `wrun policy new`".to_owned(),
+    };
+    AuthorError::NoPolicy { folder: path.to_owned(), advice }
 }
 
 /// Opens a folder below a policy's folder in which wrun writes, and makes it where it does not exist.

@@ -19,6 +19,7 @@ use toml::Spanned;
 use super::AuthorError;
 use super::cookbook::Cookbook;
 use super::origins::{Origins, WrittenCookbooks, WrittenInclude, WrittenSources};
+use super::own_folder::no_policy;
 use super::toml_file::TomlFile;
 use artifact::{MAX_FILES, check_policy_name, is_component_name, ordered};
 
@@ -80,7 +81,7 @@ struct Written {
 impl PolicyToml {
     pub(crate) fn read(folder: &HeldFolder) -> Result<Self, AuthorError> {
         let file = TomlFile::read(folder, FILE)?;
-        let file = file.ok_or_else(|| AuthorError::NoPolicy { folder: folder.path().to_owned() })?;
+        let file = file.ok_or_else(|| no_policy(folder.path()))?;
         let written: Written = file.parse()?;
         check_policy_name(written.name.get_ref())
             .map_err(|error| file.wrong(&written.name.span(), error.to_string()))?;

@@ -129,7 +129,7 @@ impl Run {
     }
 
     /// Returns the failure of a notification with an undeclared receiver, at the place of its sender. Its hint is the most
-    /// similar key that is declared in the context or in an enclosing one.
+    /// similar key that is declared in the context or in an enclosing one, or one with the same name and another type.
     pub fn no_receiver(
         &self,
         context: super::ContextId,
@@ -143,9 +143,14 @@ impl Run {
         let contexts = std::iter::successors(self.contexts.get(context as usize), enclosing);
         let declared = contexts.flat_map(|context| &context.resources);
         let known = declared.take(MAX_COMPARED).filter_map(|id| self.known(*id).ok());
-        let hint = text::did_you_mean(target, known.map(|resource| &*resource.key));
+        let keys = known.map(|resource| &*resource.key);
         // A bare type means the resource of this type without a name.
         let unnamed = target.strip_suffix("[]").unwrap_or(target);
+        let name = unnamed.split_once('[').map_or(unnamed, |(_, name)| name.trim_end_matches(']'));
+        let end = format!("[{name}]");
+        let mut namesakes = keys.clone().filter(|key| !name.is_empty() && key.ends_with(&end));
+        let namesake = || namesakes.next().map(|key| format!("did you mean `{key}`?"));
+        let hint = text::did_you_mean(target, keys).or_else(namesake);
         let hint = hint.unwrap_or_else(|| format!("declare {unnamed} in a recipe that this policy runs"));
         let mut raised = not_found(sender, &self.place(origin), unnamed, action);
         let recipe =

@@ -173,6 +173,11 @@ pub fn platform_family(platform: &str) -> Option<&'static str> {
     FAMILIES.iter().find(|(_, parts)| parts.iter().any(|part| platform.contains(part))).map(|(family, _)| *family)
 }
 
+/// Returns the names of platforms whose family is known.
+pub fn known_platforms() -> impl Iterator<Item = &'static str> {
+    FAMILIES.iter().flat_map(|(_, parts)| parts.iter().copied())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -22,6 +22,15 @@ const MAX_RUN_LIST_ITEM: usize = 1000;
 
 type Answer<T> = Result<Result<T, wit::AttributeError>>;
 
+/// How a guest asks for the right to a write.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asking {
+    /// A denial is recorded.
+    Openly,
+    /// Nobody hears of the question.
+    Quietly,
+}
+
 /// The name for a removal from all levels.
 const EVERY_LEVEL: &str = "all";
 
@@ -49,6 +58,7 @@ impl State {
     /// the level and the new value, or `None` for a removal.
     fn change<T>(
         &mut self,
+        asking: Asking,
         level_name: &'static str,
         path: &[String],
         written: Option<(Level, Value)>,
@@ -56,7 +66,11 @@ impl State {
         change: impl FnOnce(&mut Attributes, &[String], Value, &Origin) -> Result<T, AttributeError>,
     ) -> Answer<T> {
         let (run, services) = self.run_and_services()?;
-        let granted = match services.attributes.write(path) {
+        let granted = match asking {
+            Asking::Openly => services.attributes.write(path),
+            Asking::Quietly => services.attributes.write_unasked(path).ok_or_else(String::new),
+        };
+        let granted = match granted {
             Ok(granted) => granted,
             Err(denied) => return Ok(Err(wit::AttributeError::Denied(denied))),
         };
@@ -81,14 +95,7 @@ impl State {
             Err(why) => return Ok(Err(wit::AttributeError::Invalid(why))),
         };
         let to = level(to);
-        // For `default['a']['b'] = 1` Ruby first writes an empty object to `a`. The write to `a.b` makes it anyway, and may be
-        // granted alone.
-        let (run, services) = self.run_and_services()?;
-        let is_empty = value.as_object().is_some_and(serde_json::Map::is_empty);
-        if is_empty && !run.attributes().has_in_level(to, path) && services.attributes.writes_only_below(path) {
-            return Ok(Ok(true));
-        }
-        self.change(to.as_str(), path, Some((to, value)), origin, write)
+        self.change(Asking::Openly, to.as_str(), path, Some((to, value)), origin, write)
     }
 
     /// Converts a found value to the guest's form.
@@ -152,8 +159,19 @@ impl wit::Host for State {
         value: wit::Value,
         origin: types::Origin,
     ) -> Answer<bool> {
-        self.write_with(to, &path, value, origin, |attributes, path, value, origin| {
+        let write = |attributes: &mut Attributes, path: &[String], value, origin: &Origin| {
             attributes.write_unless(level(to), path, value, origin)
+        };
+        // For `default['a']['b'] = 1` Ruby first writes an empty object to `a`. The write to `a.b` makes it anyway, and may be
+        // granted alone.
+        if !matches!(&value, wit::Value::Plain(json) if json == "{}") {
+            return self.write_with(to, &path, value, origin, write);
+        }
+        let (to, nothing) = (level(to), Value::Object(serde_json::Map::new()));
+        let written = self.change(Asking::Quietly, to.as_str(), &path, Some((to, nothing)), origin, write)?;
+        Ok(match written {
+            Err(wit::AttributeError::Denied(_)) => Ok(false),
+            written => written,
         })
     }
 
@@ -176,12 +194,13 @@ impl wit::Host for State {
             wit::Removal::Normal => "normal",
             wit::Removal::Override => "override",
         };
-        let removed = self.change(name, &path, None, origin, |attributes, path, _, origin| match what {
-            wit::Removal::All => attributes.remove(path, origin),
-            wit::Removal::Default => attributes.remove_default(path, origin),
-            wit::Removal::Normal => attributes.remove_normal(path, origin),
-            wit::Removal::Override => attributes.remove_override(path, origin),
-        });
+        let removed =
+            self.change(Asking::Openly, name, &path, None, origin, |attributes, path, _, origin| match what {
+                wit::Removal::All => attributes.remove(path, origin),
+                wit::Removal::Default => attributes.remove_default(path, origin),
+                wit::Removal::Normal => attributes.remove_normal(path, origin),
+                wit::Removal::Override => attributes.remove_override(path, origin),
+            });
         self.shown(removed?)
     }
 
@@ -193,10 +212,18 @@ impl wit::Host for State {
         origin: types::Origin,
     ) -> Answer<Option<wit::Value>> {
         let from = level(from);
-        let removed = self.change(from.as_str(), &path, None, origin, |attributes, path, _, origin| match strict {
-            true => attributes.unlink_strict(from, path, origin),
-            false => attributes.unlink(from, path, origin),
-        });
+        let removed =
+            self.change(
+                Asking::Openly,
+                from.as_str(),
+                &path,
+                None,
+                origin,
+                |attributes, path, _, origin| match strict {
+                    true => attributes.unlink_strict(from, path, origin),
+                    false => attributes.unlink(from, path, origin),
+                },
+            );
         self.shown(removed?)
     }
 

@@ -74,6 +74,14 @@ impl wit::Host for State {
         self.write_line(Writer::Library, level, &line);
         Ok(())
     }
+
+    fn denied_at(&mut self, at: types::Origin) -> Result<()> {
+        self.call()?;
+        let Some(run) = self.run.as_deref() else { return Ok(()) };
+        let place = super::reading::place(words::origin(run.policy(), at));
+        self.services.machine.denied_at(&place);
+        Ok(())
+    }
 }
 
 impl events::Host for State {

@@ -323,7 +323,7 @@ impl<'a> Reading<'a> {
 }
 
 /// Returns the place with its texts cut to the maximum length.
-fn place(origin: Origin) -> Origin {
+pub(super) fn place(origin: Origin) -> Origin {
     let cut = |text: String| if text.len() > MAX_PLACE { words::shorten(&text, MAX_PLACE) } else { text };
     let short = |text: Option<String>| text.map(cut);
     Origin { cookbook: short(origin.cookbook), recipe: short(origin.recipe), file: short(origin.file), ..origin }

@@ -42,8 +42,8 @@ impl AttributeRights for OwnName {
         grants.write_attribute(path).map_err(|_| "write_attributes would allow it".into())
     }
 
-    fn writes_only_below(&self, _: &[String]) -> bool {
-        false
+    fn write_unasked(&self, path: &[String]) -> Option<GrantedAttribute> {
+        self.write(path).ok()
     }
 
     fn read_grant(&self, kind: ReadKind, path: &[String]) -> String {

@@ -24,13 +24,13 @@ pub(crate) struct DescribeArguments {
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
     /// The cookbook's directory; or a policy's folder, a Chef repository or a directory of cookbooks, to check all of them
-    #[arg(value_name = "DIR", default_value = ".", conflicts_with = "all")]
+    #[arg(value_name = "DIR", default_value = ".")]
     pub(crate) folder: PathBuf,
     /// Look for the cookbooks that it depends on in these directories [default: beside it]
     #[arg(long, value_name = "DIR,..", value_delimiter = ',')]
     pub(crate) cookbooks: Vec<PathBuf>,
-    /// Check every cookbook in the directories of --cookbooks, and end with a table
-    #[arg(long, requires = "cookbooks")]
+    /// Check every cookbook in the directories of --cookbooks, or in DIR, and end with a table
+    #[arg(long)]
     pub(crate) all: bool,
     /// Directory of roles, whose attributes count as set [default: roles beside the directory of cookbooks]
     #[arg(long, value_name = "DIR")]

@@ -25,6 +25,7 @@ use report::paused::Paused;
 use running::Running;
 use serde_json::json;
 use state::RunId;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 use text::escape_line;
@@ -47,6 +48,12 @@ pub(crate) fn run(arguments: ConvergeArguments, printer: &Printer) -> anyhow::Re
 /// Reports a wrong command line on standard output, if it asks for a format for programs.
 pub(crate) fn tell_usage_error(error: &clap::Error) {
     not_begun::tell_usage_error(error, Printer::new());
+}
+
+/// Returns the absolute path of the file of grants, or `None` if the run may do everything.
+fn grants_file(settings: &Settings, arguments: &ConvergeArguments) -> Option<PathBuf> {
+    let file = &settings.run.grants;
+    (!arguments.allow_all).then(|| std::path::absolute(file).unwrap_or_else(|_| file.clone()))
 }
 
 fn begin(arguments: ConvergeArguments, format: &mut Option<Format>, printer: &Printer) -> anyhow::Result<Exit> {

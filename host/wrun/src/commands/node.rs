@@ -125,6 +125,10 @@ fn not_set(
     let near = near(&node.merged_value::<&str>(&[]).unwrap_or_default(), keys);
     let near = near.map(|near| format!("; did you mean `{}`?", escape_line(&dotted_path(&near)))).unwrap_or_default();
     printer.note(Tone::Error, &format!("{error}{near}"));
+    if let Some(dotted) = dotted(attribute) {
+        let hint = format!("hint: keys are separated by dots: `{}`", escape_line(&dotted));
+        printer.note(Tone::Warning, &hint);
+    }
     if attribute == node.name() {
         printer.note(Tone::Warning, "hint: what follows is an attribute; the node is named with `--node-name`");
     }
@@ -133,6 +137,15 @@ fn not_set(
         printer.note(Tone::Warning, &escape_line(&hint));
     }
     Ok(Exit::Failed)
+}
+
+/// Returns an attribute that is written as code (`node['a']['b']`) or as a path (`a/b`) in the form with dots.
+fn dotted(attribute: &str) -> Option<String> {
+    let code = attribute.strip_prefix("node").filter(|rest| rest.starts_with('[')).unwrap_or(attribute);
+    let separators: &[char] = if attribute.contains('[') { &['[', ']', ':', '\'', '"'] } else { &['/'] };
+    let keys: Vec<String> = code.split(separators).filter(|key| !key.is_empty()).map(str::to_owned).collect();
+    let is_mixed = code.split('[').next().is_some_and(|first| first.contains('.'));
+    (!is_mixed && (keys.len() > 1 || code != attribute)).then(|| dotted_path(&keys))
 }
 
 /// Returns a sentence about the policies that failed in the node's last real run, since failed policies save no attributes.

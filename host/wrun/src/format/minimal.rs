@@ -10,29 +10,20 @@ use text::{escape, escape_line};
 pub(crate) struct Minimal {
     printer: Printer,
     log_level: LogLevel,
-    /// Whether the line of letters is still open.
-    open: bool,
 }
 
 impl Minimal {
     pub(crate) fn new(printer: Printer, log_level: LogLevel) -> Self {
-        Self { printer, log_level, open: false }
+        Self { printer, log_level }
     }
 
-    fn letter(&mut self, tone: Tone, letters: &str) {
+    fn letter(&self, tone: Tone, letters: &str) {
         self.printer.part(tone, letters);
-        self.open = true;
     }
 
-    fn line(&mut self, tone: Tone, text: &str) {
-        self.end_letters();
+    /// Prints a line of its own. The letters go on below it.
+    fn line(&self, tone: Tone, text: &str) {
         self.printer.prose(tone, text);
-    }
-
-    fn end_letters(&mut self) {
-        if std::mem::take(&mut self.open) {
-            self.printer.part(Tone::Plain, "\n");
-        }
     }
 }
 
@@ -62,7 +53,7 @@ impl Observer for Minimal {
             Event::Printed { level, line, .. } if *level >= self.log_level => {
                 self.line(Tone::Warning, &format!("[{}] {}", level.name(), marked(line)));
             }
-            Event::PolicyFinished { .. } | Event::PolicyFailed { .. } => self.end_letters(),
+            Event::PolicyFinished { .. } | Event::PolicyFailed { .. } => self.printer.end_line(),
             Event::HandlerFailed { policy, handler, failure } => {
                 let text = format!("handler {handler} of policy {policy} failed: {failure}");
                 self.line(Tone::Warning, &marked(&text));

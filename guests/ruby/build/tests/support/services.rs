@@ -35,8 +35,8 @@ impl AttributeRights for Everything {
         Grants::allow_all().policy("p", &[]).write_attribute(path).map_err(|denied| denied.to_string())
     }
 
-    fn writes_only_below(&self, _: &[String]) -> bool {
-        false
+    fn write_unasked(&self, path: &[String]) -> Option<GrantedAttribute> {
+        self.write(path).ok()
     }
 
     fn read_grant(&self, kind: ReadKind, path: &[String]) -> String {

@@ -93,8 +93,7 @@ class Chef
       def [](key)
         return regular_reader(convert_key(key)) if key?(key)
 
-        self[key] = {}
-        regular_reader(convert_key(key))
+        make(convert_key(key))
       end
 
       def []=(key, value)
@@ -104,6 +103,16 @@ class Chef
         regular_writer(key, placed(value, key))
       end
       alias store []=
+
+      # Creates an empty hash. The host leaves out one that the policy may not write. The write below it is decided by itself.
+      def make(key)
+        place = @place + [key.to_s]
+        Values.keep_key(place, key)
+        Writes.write(@level, place, {}, "node.write-unless")
+        note_change
+        regular_writer(key, placed({}, key))
+      end
+      private :make
 
       def delete(key, &block)
         key = convert_key(key)

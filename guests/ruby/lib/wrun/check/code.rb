@@ -62,7 +62,8 @@ module Wrun
       def visit_require(node, arguments)
         names = texts(elements(arguments)&.first, @variables) or return
         names.reject { |name| name.match?(%r{\A[/~.]}) }.each do |name|
-          add(:library, node, name: name, why: Known.library(name))
+          why = Known.library(name)
+          add(:library, node, name: name, why: why, hint: why && Machine::Libraries.advice(name))
         end
       end
 

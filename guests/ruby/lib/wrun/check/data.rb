@@ -74,7 +74,9 @@ module Wrun
         names = name.is_a?(String) ? [name] : nil
         type = resource["type"].to_s
         Known.judge(type, properties)
-        file.add(:resource, line(file, name || type), type: type, names: names, properties: properties, sure: true, **Known.of_type(type))
+        shown = { words: [], missing: Known.missing_properties(type, properties, []) }
+        file.add(:resource, line(file, name || type), type: type, names: names, properties: properties, sure: true, **shown,
+                 **Known.of_type(type))
       end
 
       # Returns the actions that are texts, and notes the others.

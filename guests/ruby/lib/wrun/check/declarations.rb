@@ -25,7 +25,7 @@ module Wrun
         return declared_by_code?(node, name, arguments, block) if BY_CODE.include?(name)
         return false unless receiver.nil? && type_here?(name, arguments, block)
 
-        declare(node, name.to_s, elements(arguments)&.first, block)
+        declare(node, name.to_s, elements(arguments)&.first, block, words_of_declaration(arguments, block))
         visit(arguments)
         true
       end
@@ -62,7 +62,8 @@ module Wrun
         true
       end
 
-      def declare(node, type, title, block)
+      # `words`: those of the block, or nil if something else may set properties.
+      def declare(node, type, title, block, words = nil)
         properties = []
         platform, families, conditional = @platform, @families, @conditional
         if block
@@ -77,15 +78,16 @@ module Wrun
           end
         end
         Known.judge(type, properties)
+        missing = Known.missing_properties(type, properties, words)
         if title&.type == :STR && !title.children[0].valid_encoding?
           add(:error, node, class: "EncodingError", message: "the name of a resource is not UTF-8")
         end
         names = title.nil? ? nil : names(title)
-        words = { type: type, names: names, nameless: title.nil? || nil, properties: properties, sure: @context == :recipe || nil,
-                  conditional: conditional }
+        facts = { type: type, names: names, nameless: title.nil? || nil, properties: properties, sure: @context == :recipe || nil,
+                  conditional: conditional, words: words, missing: missing }
         known = Known.of_type(type)
         known = { near: Known.near_word(type.to_sym, :recipe) } if known.empty?
-        within(platform: platform, families: families) { add(:resource, node, **words, **known) }
+        within(platform: platform, families: families) { add(:resource, node, **facts, **known) }
       end
 
       # Returns the possible names of a resource, or nil if they are unknown. An array is the name of one resource.

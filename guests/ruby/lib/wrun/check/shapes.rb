@@ -25,9 +25,11 @@ module Wrun
         given = elements(arguments) || []
         case name
         when *PROPERTY
-          note_members(node, given.first, kinds(given.drop(1)))
+          note_members(node, given.first, kinds(given.drop(1)), requirement(given.drop(1)))
           note_types(given.drop(1))
-        when :deprecated_property_alias then note_members(node, given.first)
+        when :deprecated_property_alias
+          note_members(node, given.first)
+          add(:fills, node)
         when :use then note_partial(node, given.first)
         when :action, :actions, :allowed_actions, :default_action then note_actions(node, given)
         when :define_method then add(:open, node) unless given.first && texts(given.first, @variables)
@@ -35,9 +37,9 @@ module Wrun
         end
       end
 
-      def note_members(node, title, kinds = nil)
+      def note_members(node, title, kinds = nil, required = nil)
         names = title && texts(title, @variables)
-        names ? names.each { |one| add(:member, node, name: one, kinds: kinds) } : add(:open, node)
+        names ? names.each { |one| add(:member, node, name: one, kinds: kinds, required: required) } : add(:open, node)
       end
 
       # The classes of a property's values, as `property :port, Integer` says. Nil where any value may fit: `coerce` makes it so.

@@ -200,6 +200,7 @@ module Wrun
       def visit_method(node)
         name, scope = node.type == :DEFN ? node.children : node.children[1..]
         add(:method, node, name: name.to_s)
+        note_filling(node, name)
         inside = %i[helpers provider_class recipe].include?(@context) || name.start_with?("action_") ? :recipe : :code
         platform = @platform || Platforms.of_name(name.name)
         within(context: inside, variables: @variables.slice(DEFAULTS), platform: platform, conditional: true) { visit_children(scope) }
@@ -212,6 +213,7 @@ module Wrun
         return visit_children(node) && visit(block) unless %i[FCALL VCALL CALL QCALL OPCALL].include?(node.type)
 
         receiver, name, arguments = parts(node)
+        note_look_up(node, receiver, name, arguments)
         return if declared?(node, receiver, name, arguments, block)
 
         visit_word(node, receiver, name, arguments, block)

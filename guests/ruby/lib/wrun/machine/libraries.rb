@@ -26,9 +26,39 @@ module Wrun
         "win32ole" => "is not Windows",
         "drb" => "has no sockets",
         "webrick" => "has no sockets",
+        "net/ssh" => "has no sockets",
+        "net-ssh" => "has no sockets",
+        "net/scp" => "has no sockets",
+        "net-scp" => "has no sockets",
+        "net/sftp" => "has no sockets",
+        "net-sftp" => "has no sockets",
+        "net/ldap" => "has no sockets",
+        "net-ldap" => "has no sockets",
+        "winrm" => "has no sockets",
+        "mongo" => "has no sockets",
+        "redis" => "has no sockets",
+        "bunny" => "has no sockets",
+        "eventmachine" => "has no sockets and calls no foreign libraries",
+        "augeas" => "calls no foreign libraries",
+        "rugged" => "calls no foreign libraries",
+        "oj" => "calls no foreign libraries",
+        "yajl" => "calls no foreign libraries",
+        "bcrypt" => "calls no foreign libraries",
         "rest-client" => "has no such gem: Net::HTTP and Chef::HTTP are answered by the host",
         "rest_client" => "has no such gem: Net::HTTP and Chef::HTTP are answered by the host"
       }.freeze
+
+      # The programs of the node that do what a library does, by its first part or its whole name.
+      PROGRAMS = {
+        "net/ssh" => "ssh", "net-ssh" => "ssh", "net/scp" => "scp", "net-scp" => "scp", "net/sftp" => "sftp", "net-sftp" => "sftp",
+        "net/ldap" => "ldapsearch", "net-ldap" => "ldapsearch", "pg" => "psql", "mysql2" => "mysql", "mysql" => "mysql",
+        "sqlite3" => "sqlite3", "mongo" => "mongosh", "redis" => "redis-cli", "nokogiri" => "xmllint", "augeas" => "augtool",
+        "rugged" => "git"
+      }.freeze
+
+      # The hint about a library that is absent for no special reason.
+      TRAVELS = "a gem of plain Ruby can travel with the policy: name it in metadata.rb and put it into `gems/`; " \
+                "a gem with C parts does not run in the sandbox"
 
       # Chef's own libraries, each with the module that its files define, or nil. They are loaded already.
       BESIDE = {
@@ -59,7 +89,7 @@ module Wrun
         "iniparse" => "iniparse", "ipaddress" => "ipaddress", "toml-rb" => "toml-rb"
       }.freeze
 
-      private_constant :LACKING, :BESIDE, :CALLED_OTHERWISE, :OWN
+      private_constant :LACKING, :PROGRAMS, :TRAVELS, :BESIDE, :CALLED_OTHERWISE, :OWN
 
       class << self
         # Returns true if a name belongs to a file of Chef or its libraries that is loaded already.
@@ -88,6 +118,15 @@ module Wrun
           error = LoadError.new("cannot load such file -- #{name} (the sandbox that policies run in #{why})")
           error.instance_variable_set(:@path, name)
           error
+        end
+
+        # Returns what an author can do about an absent library, or nil.
+        def advice(name)
+          program = PROGRAMS[name] || PROGRAMS[name.split("/").first]
+          return "the program `#{program}` of the node can be run by an `execute` resource or `shell_out`" if program
+
+          root = name.split("/").first
+          TRAVELS unless name.match?(%r{\A[/~.]}) || LACKING.key?(name) || LACKING.key?(root) || BESIDE.key?(root)
         end
 
         private

@@ -54,7 +54,7 @@ module Wrun
         return wrun_require(Libraries.own(name)) if Libraries.own(name)
         return false if Libraries.of_chef?(name)
 
-        raise Libraries.refusal(name) || error
+        raise Hints.attach(Libraries.refusal(name) || error, Libraries.advice(name))
       end
 
       private

@@ -47,6 +47,7 @@ impl Running<'_> {
         let errors = error::of_run(&ended.report, &files, self.frames());
         let (denials, denials_left_out) = denied::of(&ended.report, &ended.journal);
         let unseen = ended.ending.unseen_recipes(&ended.report, &files, &denials);
+        let grants = super::grants_file(self.settings, self.arguments);
         let parts = json::Parts {
             report: &ended.report,
             node: &node,
@@ -57,6 +58,7 @@ impl Running<'_> {
             asked: json::asked(&ended.journal),
             layers: &ended.layers,
             releases: &ended.releases,
+            grants: grants.as_deref(),
             paused: super::paused(self.settings),
             skipped: None,
             log: kept_log.lines(),

@@ -22,6 +22,7 @@ pub(super) fn end(
     paused: Option<Paused>,
     printer: Printer,
 ) -> anyhow::Result<Exit> {
+    let grants = super::grants_file(settings, arguments);
     let earlier = json!({ "run_id": run.earlier, "age": run.age.as_secs() });
     let parts = json::Parts {
         report: &run.report,
@@ -33,6 +34,7 @@ pub(super) fn end(
         asked: json!({}),
         layers: &run.layers,
         releases: &run.releases,
+        grants: grants.as_deref(),
         paused,
         skipped: Some(earlier.clone()),
         log: json!([]),

@@ -9,15 +9,23 @@ use crate::commands::instances::Instances;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::{Format, Layer};
-use assemble::{known_facts, platform_family};
+use anyhow::bail;
+use assemble::{known_facts, known_platforms, platform_family};
 use author::check::{DocumentFolders, Report, Subject, Unread, check};
-use text::escape_line;
+use std::path::Path;
+use text::{did_you_mean, escape_line};
 
 pub(super) fn run(arguments: &CheckArguments, printer: Printer) -> anyhow::Result<Exit> {
     let settings = crate::commands::settings(arguments.config.as_deref(), Layer::default())?;
-    let subject = match arguments.all {
-        true => Subject::all(&arguments.cookbooks)?.whole(),
-        false => Subject::at(&arguments.folder, &arguments.cookbooks)?,
+    let CheckArguments { folder, cookbooks, all, .. } = arguments;
+    // A directory of cookbooks stands for all of them, with or without --all.
+    let subject = match *all && !cookbooks.is_empty() {
+        true if folder.as_path() != Path::new(".") => {
+            let (folder, all) = (folder.display(), "--all with --cookbooks");
+            bail!("{all} checks the cookbooks of those directories, so that {folder} cannot be named too");
+        }
+        true => Subject::all(cookbooks)?.whole(),
+        false => Subject::at(folder, cookbooks)?,
     };
     let is_single = subject.is_single();
     for folder in subject.left_out() {
@@ -33,6 +41,11 @@ pub(super) fn run(arguments: &CheckArguments, printer: Printer) -> anyhow::Resul
         printer.note(Tone::Warning, &escape_line(&text));
     }
     let platform = arguments.platform.as_deref();
+    if let Some(unknown) = platform.filter(|platform| platform_family(platform).is_none()) {
+        let near = did_you_mean(unknown, known_platforms()).map(|near| format!("; {near}")).unwrap_or_default();
+        let text = format!("warning: no family of platforms is known that {unknown} belongs to{near}");
+        printer.note(Tone::Warning, &escape_line(&text));
+    }
     let node: Vec<&str> = platform.into_iter().chain(platform.and_then(platform_family)).collect();
     let reports = check(&subject, &arguments.run_list, &node, &known_facts(), &readers)?;
     match (arguments.format, reports.as_slice()) {

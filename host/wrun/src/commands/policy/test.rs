@@ -3,7 +3,7 @@
 //! Each facts file describes a machine. A snapshot contains the declared resources, the result of a dry run, and the contents
 //! of files. Times and line numbers are left out.
 
-use super::test_files::{case, left_over, machines};
+use super::test_files::{case, left_over, machines, misspelt};
 use super::test_server::prepare;
 use crate::arguments::TestArguments;
 use crate::exit::Exit;
@@ -16,7 +16,7 @@ use similar::TextDiff;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
-use text::{escape, escape_line};
+use text::{escape, escape_line, shell_word};
 
 /// Largest size of a snapshot, in bytes.
 const MAX_SNAPSHOT: u64 = 32 << 20;
@@ -58,7 +58,7 @@ fn test(arguments: &TestArguments, printer: Printer) -> anyhow::Result<Exit> {
     let home = author::open_policy(&arguments.folder)?;
     let (machines, case) = (machines(&home)?, case(&home, arguments.allow_higher_limits)?);
     let tests = prepare(&home, arguments.target_dir.as_deref(), printer)?;
-    for line in left_over(&home, SNAPSHOTS, &machines)? {
+    for line in left_over(&home, SNAPSHOTS, &machines)?.into_iter().chain(misspelt(&home)?) {
         printer.note(Tone::Warning, &format!("note: {}", escape_line(&line)));
     }
     let (mut same, mut differing, mut changed) = (0_usize, 0_usize, 0_usize);
@@ -88,7 +88,8 @@ fn test(arguments: &TestArguments, printer: Printer) -> anyhow::Result<Exit> {
         let expected = match home.read_text(&below, MAX_SNAPSHOT) {
             Ok(expected) => expected,
             Err(error) => {
-                let (place, hint) = (escape_line(&path.display().to_string()), "`wrun policy test --update` writes it");
+                let hint = format!("{} writes it", updating(&arguments.folder));
+                let place = escape_line(&path.display().to_string());
                 let line = match error.kind() {
                     ErrorKind::NotFound => format!("{shown}: there is no snapshot {place}; {hint}"),
                     _ => format!("{shown}: the snapshot {place} cannot be read: {error}; {hint}"),
@@ -112,11 +113,19 @@ fn test(arguments: &TestArguments, printer: Printer) -> anyhow::Result<Exit> {
         }
     }
     if changed > 0 {
-        let text = "if it is meant to be so now, `wrun policy test --update` writes the snapshots anew";
-        printer.note(Tone::Plain, text);
+        let command = updating(&arguments.folder);
+        printer.note(Tone::Plain, &format!("if it is meant to be so now, {command} writes the snapshots anew"));
     }
     printer.line(Tone::Plain, &format!("{same} passed, {differing} failed"));
     Ok(if differing == 0 { Exit::Done } else { Exit::Failed })
+}
+
+/// Returns the command that writes a policy's snapshots.
+fn updating(folder: &Path) -> String {
+    match folder == Path::new(".") {
+        true => "`wrun policy test --update`".to_owned(),
+        false => format!("`wrun policy test {} --update`", escape_line(&shell_word(&folder.display().to_string()))),
+    }
 }
 
 /// Formats an error as one sentence with its place and its hint.

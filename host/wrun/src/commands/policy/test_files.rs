@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use text::escape_line;
+use text::{escape_line, nearest};
 use toml::Spanned;
 
 /// Largest size of a machine's facts, in bytes. Those of a small machine have 16 KiB.
@@ -28,6 +28,12 @@ const MAX_MACHINES: usize = 200;
 
 /// Largest number of files beside those of facts.
 const MAX_NAMES: usize = 65_536;
+
+/// The folder of tests in the policy's folder.
+const TESTS: &str = "tests";
+
+/// The names that a test reads there.
+const READ: [&str; 3] = ["case.toml", "facts", "snapshots"];
 
 /// The folder of facts in the policy's folder. It has one file per machine.
 const FACTS: &str = "tests/facts";
@@ -110,6 +116,27 @@ pub(super) fn left_over(home: &HeldFolder, snapshots: &str, machines: &[Machine]
         false => format!("{} is left over: {FACTS} has no facts of that name", below.display()),
     };
     Ok(left.map(line).collect())
+}
+
+/// Returns the entries of the tests' folder whose names are nearly those that a test reads, each with the name that is.
+///
+/// # Errors
+/// The folder cannot be read.
+pub(super) fn misspelt(home: &HeldFolder) -> anyhow::Result<Vec<String>> {
+    let Ok(Some(place)) = home.below(TESTS) else { return Ok(vec![]) };
+    let mut found = Vec::new();
+    let walked = place.folder().walk(MAX_NAMES, |entry| {
+        let name = Path::new(&entry.name).to_string_lossy();
+        let near = nearest(&name, READ).filter(|near| *near != name);
+        found.extend(near.map(|near| format!("{TESTS}/{name} is not read; did you mean `{near}`?")));
+        Ok::<_, Infallible>(false)
+    });
+    match walked {
+        Ok(()) => Ok(found),
+        Err(WalkError::Read(_, error)) => Err(unread(home, TESTS, error)),
+        Err(WalkError::TooMany) => Ok(found),
+        Err(WalkError::Visit(never)) => match never {},
+    }
 }
 
 /// The files of facts, by name; empty where the policy has none.

@@ -27,6 +27,9 @@ pub(super) fn run(arguments: &DiffArguments, printer: Printer) -> anyhow::Result
     };
     printer.line(Tone::Heading, &format!("--- {}{}\n+++ {}{}", from.id, kind(&older), to.id, kind(&newer)));
     difference.lines().for_each(|line| printer.prose(Tone::Plain, &escape_line(&line)));
+    if from.id == to.id {
+        printer.note(Tone::Warning, "note: both identifiers name this run");
+    }
     if difference.is_empty() {
         printer.line(Tone::Quiet, "no difference");
     }

@@ -6,6 +6,7 @@ use assemble::GrantsFiles;
 use grants::Denial;
 use report::denials::{self, Beyond};
 use report::{Block, Record};
+use std::path::Path;
 use text::shell_word;
 
 /// Returns the denials of a run. A list that no run wrote counts as empty, since the rest of the record is shown all the same.
@@ -27,11 +28,13 @@ pub(super) fn block(
     let mut additions = record.hidden_read_additions(&[]);
     additions.extend(denials::additions(all, &unseen));
     // Lines for a file that cannot be read would be wrong.
-    let files = GrantsFiles::read(&settings.run.grants, false).ok();
+    let usual = std::path::absolute(&settings.run.grants).unwrap_or_else(|_| settings.run.grants.clone());
+    let named = record.grants().filter(|used| *used != usual).map(Path::to_owned);
+    let files = GrantsFiles::read(named.as_deref().unwrap_or(&usual), false).ok();
     let machine = assemble::machine_view(&settings.run.root);
     let to_write = files.map(|files| files.new_lines(&additions, &machine)).unwrap_or_default();
     let common = &arguments.common;
-    let options = [("--config", &common.config), ("--state-dir", &common.state_dir)];
+    let options = [("--config", &common.config), ("--state-dir", &common.state_dir), ("--grants", &named)];
     let given = options.iter().filter_map(|(name, path)| {
         let path = path.as_deref()?.display().to_string();
         Some(format!(" {name} {}", shell_word(&path)))
