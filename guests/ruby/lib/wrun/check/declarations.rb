@@ -57,12 +57,12 @@ module Wrun
         types = type && texts(type, @variables)
         return false if types.nil? || (name.start_with?("find") && block.nil?)
 
-        types.each { |one| declare(node, one, title, block) }
+        types.each { |one| declare(node, one, title, block, among: types) }
         ([title] + rest).each { |one| visit(one) }
         true
       end
 
-      def declare(node, type, title, block)
+      def declare(node, type, title, block, among: [type])
         properties = []
         platform, families, conditional = @platform, @families, @conditional
         if block
@@ -76,7 +76,7 @@ module Wrun
             conditional ||= @has_guard
           end
         end
-        Known.judge(type, properties)
+        Known.judge(type, properties, among: among)
         if title&.type == :STR && !title.children[0].valid_encoding?
           add(:error, node, class: "EncodingError", message: "the name of a resource is not UTF-8")
         end
