@@ -109,6 +109,17 @@ end\n";
     assert_eq!(run["resources"][0]["name"], "tries true", "{run:#}");
 }
 
+/// What code could not ask in a dry run leaves the file's content unknown, also where a template asks.
+#[test]
+fn a_template_that_asks_a_command_is_unknown_in_a_dry_run() {
+    let files = [
+        ("cookbooks/t/recipes/default.rb", "template '/srv/a' do\n  source 'a.erb'\nend\n"),
+        ("cookbooks/t/templates/a.erb", "<%= `wrun-no-such-program --version` %>\n"),
+    ];
+    let run = json(run("--why-run", &files, &[]), 0);
+    assert_eq!(run["resources"][0]["status"], "unknown", "{run:#}");
+}
+
 const IN_A_RUN: &str = r#"
 require 'openssl'
 %w(x y z).each { |name| execute(name) { command 'true'; action :nothing } }
@@ -136,11 +147,21 @@ ruby_block 'keys and archives' do
     Mixlib::Archive.new('/srv/x.tgz').extract('/srv/out', ignore: [/^a$/])
     told << Dir['/srv/out/**/*']
     told << (Mixlib::Archive.new('/srv/none') rescue $!.message)
+    missing = Mixlib::ShellOut.new('/srv/no-such-program')
+    missing.run_command rescue Errno::ENOENT
+    told << missing.exitstatus
     node.normal['told'] = told
   end
 end
 t_old 'a'
+own_shell('own') { code 'echo "$WORD" >/srv/word'; environment 'WORD' => 'said' }
 "#;
+
+const OWN_SHELL: &str = "class OwnShell < Chef::Resource::Bash
+  provides :own_shell
+  resource_name :own_shell
+end
+Chef::Provider::Script.provides(:own_shell)\n";
 
 const OLD_PROVIDER: &str = "property :name, name_property: true
 action :install do
@@ -153,9 +174,12 @@ fn what_code_does_while_an_action_runs_is_done_as_in_chef() {
     let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
     let machine = root.machine(Network::Own).unwrap();
     let cookbooks = program.configuration().join("cookbooks");
-    for (path, text) in
-        [("metadata.rb", "name 't'\n"), ("recipes/default.rb", IN_A_RUN), ("resources/old.rb", OLD_PROVIDER)]
-    {
+    for (path, text) in [
+        ("metadata.rb", "name 't'\n"),
+        ("recipes/default.rb", IN_A_RUN),
+        ("resources/old.rb", OLD_PROVIDER),
+        ("libraries/own.rb", OWN_SHELL),
+    ] {
         let path = cookbooks.join("t").join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
@@ -172,7 +196,7 @@ fn what_code_does_while_an_action_runs_is_done_as_in_chef() {
         .filter(|row| row["action"] != "nothing")
         .map(|row| row["name"].as_str().unwrap())
         .collect();
-    let expect = ["immediately", "x", "delayed", "by object", "z", "keys and archives", "/srv/of_old", "a", "y"];
+    let expect = ["immediately", "x", "delayed", "by object", "z", "keys and archives", "/srv/of_old", "a", "own", "y"];
     assert_eq!(ran, expect, "{run:#}");
     let told = &run["node"]["normal"]["told"];
     let expect = json!([
@@ -182,8 +206,10 @@ fn what_code_does_while_an_action_runs_is_done_as_in_chef() {
         "same",
         2,
         ["/srv/out/d", "/srv/out/d/b"],
-        "Archive file not found: /srv/none"
+        "Archive file not found: /srv/none",
+        1
     ]);
     assert_eq!(*told, expect, "{run:#}");
     assert_eq!(run["node"]["normal"]["there"], true);
+    assert_eq!(fs::read_to_string(root.path().join("srv/word")).unwrap(), "said\n");
 }
