@@ -370,3 +370,31 @@ fn resources_that_want_one_thing_differently_are_all_foreseen() {
     let diff = rows[1]["diffs"].to_string();
     assert!(diff.contains("-first") && diff.contains("+second"), "{diff}");
 }
+
+/// `apt-cache` asks whether it may write its cache, even where it would not.
+#[test]
+fn apt_cache_answers_and_writes_nothing() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    let before = root.changes().unwrap();
+    let recipe = "log shell_out!('apt-cache policy wrun-no-such-package-here; echo answered').stdout.strip\n";
+    let run = converge(&program, &machine, recipe, 0);
+    assert_eq!(run["resources"][0]["name"], "answered", "{run:#}");
+    assert_eq!(root.changes().unwrap(), before);
+}
+
+/// An earlier resource brings the file that a later one installs or copies.
+#[test]
+fn files_that_earlier_resources_bring_are_assumed() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    let recipe = "file('/srv/a.deb') { content 'x' }\n\
+                  dpkg_package('/srv/a.deb')\n\
+                  remote_file('/srv/b') { source 'file:///srv/a.deb' }\n";
+    let run = converge(&program, &machine, recipe, 0);
+    let statuses: Vec<_> = run["resources"].as_array().unwrap().iter().map(|row| row["status"].clone()).collect();
+    let [file, package, copy] = statuses.as_slice() else { panic!("{run:#}") };
+    assert_eq!(*file, "updated");
+    assert!(["updated", "unknown"].iter().any(|status| package == status), "{run:#}");
+    assert_eq!(*copy, "unknown", "{run:#}");
+}

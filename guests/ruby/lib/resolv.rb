@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # Implements Resolv with the machine's command `getent`: finds addresses of names and names of addresses. Other kinds of
-# records would need a socket.
+# records would need a socket; the list of servers is read from its file.
 
 require "socket"
 
@@ -36,6 +36,34 @@ class Resolv
   class Hosts < Resolv; end
 
   class DNS < Resolv
+    # What the machine's file says about servers and domains.
+    class Config
+      def self.default_config_hash(path = "/etc/resolv.conf")
+        lines = File.file?(path) ? File.readlines(path).map { |line| line.sub(/[#;].*/, "").split } : []
+        found = lines.reject(&:empty?).group_by(&:first).transform_values { |all| all.map { |words| words.drop(1) } }
+        domains = (found["search"] || found["domain"] || [[]]).last
+        { nameserver: found.fetch("nameserver", []).flatten, search: domains, ndots: 1 }
+      end
+
+      def initialize(given = nil)
+        @given = given
+      end
+
+      def lazy_initialize
+        @config ||= @given.is_a?(Hash) ? @given : Config.default_config_hash(*@given)
+        self
+      end
+
+      def nameserver_port
+        servers = Array(lazy_initialize.config[:nameserver])
+        servers.empty? ? [["0.0.0.0", 53]] : servers.map { |server| [server, 53] }
+      end
+
+      protected
+
+      attr_reader :config
+    end
+
     def self.open(*)
       dns = new
       block_given? ? yield(dns) : dns

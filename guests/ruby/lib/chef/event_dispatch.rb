@@ -93,6 +93,23 @@ class Chef
 
     DISPATCHER = Dispatcher.new
 
+    # A stream whose output goes to handlers. Cookbooks write progress to it.
+    class EventsOutputStream
+      attr_reader :events, :options
+
+      def initialize(events, options = {})
+        @events = events
+        @options = options
+        events.stream_opened(self, options)
+      end
+
+      def write(text) = events.stream_output(self, text, options)
+      alias print write
+      alias << write
+
+      def close = events.stream_closed(self, options)
+    end
+
     # The block of `Chef.event_handler`.
     class DSL
       attr_reader :handler

@@ -83,6 +83,21 @@ class Chef
     def recipe?(name) = run_list.include?(name) || Array(self["recipes"]).include?(name)
     def in_run_list?(name) = recipe?(name)
 
+    # What a file of attributes (`-j`) may have besides attributes. The run has begun: it keeps its run list.
+    NO_ATTRIBUTES = %w[run_list recipes chef_environment policy_name policy_group].freeze
+    private_constant :NO_ATTRIBUTES
+
+    # Merges attributes into the `normal` level, as `-j` does.
+    def consume_attributes(attributes)
+      attributes = attributes.to_h.transform_keys(&:to_s).except(*NO_ATTRIBUTES)
+      attributes.each do |name, value|
+        present = normal[name]
+        both = present.is_a?(Hash) && value.is_a?(Hash)
+        normal[name] = both ? Mixin::DeepMerge.merge(present.to_h, value) : value
+      end
+      tags
+    end
+
     def tags
       normal["tags"] = Array(normal.key?("tags") ? normal["tags"] : nil) unless normal.read("tags").is_a?(Array)
       normal["tags"]

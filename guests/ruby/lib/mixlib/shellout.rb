@@ -61,6 +61,10 @@ module Mixlib
       timed_out! if outcome.timed_out
 
       self
+    rescue Errno::ENOENT, Errno::EACCES
+      # In Chef the process that could not become the program has ended with 1, and code that rescues this error looks at that.
+      @status = Process::Status.wrun($?.pid, 1, nil)
+      raise
     end
 
     def error! = error? ? invalid!("Expected process to exit with #{expected}, but received '#{exitstatus}'") : nil

@@ -1,10 +1,18 @@
 # frozen_string_literal: true
 
-# Decodes ASN.1 (DER), as far as certificates and keys need it.
+# Decodes and encodes ASN.1 (DER), as far as certificates and keys need it.
 
 module OpenSSL
   module ASN1
     class ASN1Error < OpenSSLError; end
+
+    # The numbers of the universal tags, by their names: `OpenSSL::ASN1::UTF8STRING`.
+    {
+      EOC: 0, BOOLEAN: 1, INTEGER: 2, BIT_STRING: 3, OCTET_STRING: 4, NULL: 5, OBJECT: 6, OBJECT_DESCRIPTOR: 7, EXTERNAL: 8,
+      REAL: 9, ENUMERATED: 10, EMBEDDED_PDV: 11, UTF8STRING: 12, RELATIVE_OID: 13, SEQUENCE: 16, SET: 17, NUMERICSTRING: 18,
+      PRINTABLESTRING: 19, T61STRING: 20, VIDEOTEXSTRING: 21, IA5STRING: 22, UTCTIME: 23, GENERALIZEDTIME: 24,
+      GRAPHICSTRING: 25, ISO64STRING: 26, GENERALSTRING: 27, UNIVERSALSTRING: 28, BMPSTRING: 30
+    }.each { |name, number| const_set(name, number) }
 
     # One value: the tag's number, whether it contains other values, the content, and the bytes of the whole value.
     Value = Struct.new(:tag, :constructed, :content, :whole) do
@@ -34,6 +42,17 @@ module OpenSSL
     end
 
     class << self
+      # Encode a value, a whole number and a sequence of encoded values.
+      def tagged(tag, content) = [tag].pack("C") + length(content.bytesize) + content
+
+      def number(value)
+        digits = value.to_s(16)
+        digits = "0#{digits}" if digits.size.odd?
+        tagged(2, ["#{"00" if digits.match?(/\A[89a-f]/)}#{digits}"].pack("H*"))
+      end
+
+      def sequence(*values) = tagged(0x30, values.join)
+
       # Decodes the first value in some bytes.
       def decode(bytes) = one(bytes.b, 0).first
 
@@ -49,6 +68,14 @@ module OpenSSL
       end
 
       private
+
+      def length(size)
+        return [size].pack("C") if size < 128
+
+        digits = size.to_s(16)
+        octets = [digits.rjust(digits.size.ceildiv(2) * 2, "0")].pack("H*")
+        [128 | octets.bytesize].pack("C") + octets
+      end
 
       def one(bytes, at)
         tag, length = bytes.byteslice(at, 2).unpack("CC")

@@ -1,12 +1,14 @@
 # frozen_string_literal: true
 
-# Reads keys. To create or use keys, cookbooks need the command `openssl`. Only `RSA#private_decrypt` works here.
+# Reads and writes keys of RSA and parameters of DH; the command `openssl` makes new ones. To use keys, cookbooks need that
+# command: only `RSA#private_decrypt` works here.
 
 module OpenSSL
   module PKey
     class PKeyError < OpenSSLError; end
     class RSAError < PKeyError; end
     class ECError < PKeyError; end
+    class DHError < PKeyError; end
     class DSAError < PKeyError; end
 
     RSA_IDENTIFIER = "1.2.840.113549.1.1.1"
@@ -63,7 +65,7 @@ module OpenSSL
       private_constant :NAMES, :PADDED
 
       def self.new(source = nil, password = nil)
-        return generate(source) if source.nil? || source.is_a?(Integer)
+        return generate(*source) if source.nil? || source.is_a?(Integer)
 
         key = OpenSSL::PKey.read(source, password)
         key.is_a?(RSA) ? key : raise(RSAError, "incorrect pkey type")
@@ -71,8 +73,12 @@ module OpenSSL
         raise error.is_a?(RSAError) ? error : RSAError.new(error.message)
       end
 
-      def self.generate(*)
-        raise NotImplementedError, "the sandbox makes no keys in Ruby: use openssl_rsa_private_key"
+      # The command `openssl` makes new keys, which the policy needs a grant for. A dry run throws its key away.
+      def self.generate(size = 2048, exponent = 65_537)
+        made = Wrun::Machine.run(["openssl", "genrsa", *("-3" if exponent == 3), size.to_s])
+        raise RSAError, made.errors.strip unless made.code&.zero?
+
+        new(made.output)
       end
 
       def self.wrun(numbers, is_private) = allocate.wrun_take(numbers, is_private)
@@ -99,6 +105,24 @@ module OpenSSL
       end
 
       NAMES.each { |name| define_method(name) { @params[name] } }
+
+      def public_key = RSA.wrun([n, e], false)
+
+      # Writes the key as Ruby does: a private one in the form of PKCS #1, a public one as any public key.
+      def to_der = private? ? ASN1.sequence(*[0, *NAMES.map { |name| @params[name] }].map { |one| ASN1.number(one) }) : public_der
+      def public_to_der = public_key.to_der
+      def to_pem = PEM.text(private? ? "RSA PRIVATE KEY" : "PUBLIC KEY", to_der)
+      def public_to_pem = public_key.to_pem
+      alias export to_pem
+      alias to_s to_pem
+
+      private
+
+      def public_der
+        algorithm = ASN1.sequence(["06092a864886f70d010101"].pack("H*"), ["0500"].pack("H*"))
+        numbers = ASN1.sequence(ASN1.number(n), ASN1.number(e))
+        ASN1.sequence(algorithm, ASN1.tagged(3, "\0".b + numbers))
+      end
     end
 
     class EC < PKey
@@ -113,6 +137,47 @@ module OpenSSL
       end
 
       def params = { "der" => @bytes }
+    end
+
+    # Parameters of the Diffie-Hellman exchange. The command `openssl` makes new ones, which takes from seconds to minutes.
+    class DH < PKey
+      LABEL = "DH PARAMETERS"
+      private_constant :LABEL
+
+      def self.new(source, generator = 2)
+        return generate(source, generator) if source.is_a?(Integer)
+
+        label, bytes = PEM.bytes(source, LABEL)
+        raise DHError, "could not parse pkey" if label.nil?
+
+        allocate.wrun_take(bytes)
+      end
+
+      def self.generate(size, generator = 2)
+        raise Errno::EROFS, "this is a dry run, which would run openssl dhparam" if Chef::Config[:why_run]
+
+        made = Wrun::Machine.run(["openssl", "dhparam", "-#{generator}", size.to_s])
+        raise DHError, made.errors.strip unless made.code&.zero?
+
+        new(made.output)
+      end
+
+      def wrun_take(bytes)
+        @bytes = bytes
+        @numbers = ASN1.decode(bytes).values.map(&:integer)
+        self
+      end
+
+      def p = @numbers[0]
+      def g = @numbers[1]
+      def q = nil
+      def params = { "p" => p, "q" => q, "g" => g, "pub_key" => nil, "priv_key" => nil }
+      def private? = false
+      def public? = false
+      def to_der = @bytes
+      def to_pem = PEM.text(LABEL, @bytes)
+      alias export to_pem
+      alias to_s to_pem
     end
   end
 end

@@ -10,6 +10,14 @@ module OpenSSL
     class RequestError < OpenSSLError; end
     class ExtensionError < OpenSSLError; end
 
+    # What only makes certificates. Cookbooks may name it, as a type or before they know that they need it.
+    { Request: "openssl_x509_request", ExtensionFactory: "openssl_x509_certificate" }.each do |name, type|
+      made = Class.new do
+        define_singleton_method(:new) { |*| raise NotImplementedError, "the sandbox makes no certificates in Ruby: use #{type}" }
+      end
+      const_set(name, made)
+    end
+
     # A distinguished name.
     class Name
       SHORT = {

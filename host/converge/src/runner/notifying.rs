@@ -32,6 +32,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             return Ok(());
         }
         self.run.note_updated(context, &key);
+        // The action's own code may have added notifications after all others were resolved.
+        self.run.resolve(resource, false)?;
         let immediate = self.notify_immediately(context, &key, unsure).await;
         if !immediate.as_ref().is_err_and(|failure| self.is_kept_for_next_run(context, failure)) {
             immediate?;

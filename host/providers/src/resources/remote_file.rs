@@ -53,7 +53,9 @@ impl Provider for RemoteFile {
             ));
         }
         match file_content::plan(self, wanted, view) {
-            Err(raised) if view.why_run && download::is_unreachable(&raised) => unreachable(wanted, view, &raised),
+            Err(raised) if view.why_run && (download::is_unreachable(&raised) || is_brought(&raised, wanted, view)) => {
+                unreachable(wanted, view, &raised)
+            }
             planned => planned,
         }
     }
@@ -120,12 +122,12 @@ impl Source for RemoteFile {
     }
 }
 
-/// Returns the plan of a dry run that cannot reach the server: the content is unknown. Later resources may assume that the
-/// file would exist.
+/// Returns the plan of a dry run that cannot reach the server, or whose source comes later: the content is unknown. Later
+/// resources may assume that the file would exist.
 fn unreachable(wanted: &Wanted<'_>, view: &View<'_>, raised: &Raised) -> Result<Plan, Raised> {
     let FileProperties { path, .. } = asked::properties(wanted)?;
     let mut plan = Plan::uncertain(Certainty::Unknown(format!(
-        "what {path} would hold is not known, since it cannot be downloaded now: {}",
+        "what {path} would hold is not known, since it cannot be fetched now: {}",
         chef::without_repetition(raised.class(), &raised.message)
     )));
     if let Ok(future_place) = view.root.future_place(&path) {
@@ -185,6 +187,18 @@ fn fetch(
             Ok(Some(Content::File(Arc::new(file))))
         }
     }
+}
+
+/// Tells whether a file of the node is missing that the resource copies and that an earlier resource of this dry run brings.
+fn is_brought(raised: &Raised, wanted: &Wanted<'_>, view: &View<'_>) -> bool {
+    let Ok(RemoteFileProperties { source, .. }) = asked::properties(wanted) else { return false };
+    let comes = |source: &String| match Address::of(source) {
+        Ok(Address::File(path)) => {
+            view.root.future_place(&path).is_ok_and(|place| view.assumed.path(&place.real()))
+        }
+        _ => false,
+    };
+    matches!(raised.kind, ErrorKind::System(SystemError::NotFound)) && source.unwrap_or_default().iter().any(comes)
 }
 
 /// Opens a file of the node itself. Copying it reveals its content, so this needs the right to read it.

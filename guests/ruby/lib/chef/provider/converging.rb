@@ -32,6 +32,12 @@ class Chef
         current_resource ? converge_update(properties, &block) : converge_create(properties, &block)
       end
 
+      # Runs the resources of a block, as older providers do. The action counts as a change, whatever they do. A dry run only
+      # reports it, as in Chef.
+      def recipe_eval(&block)
+        converge_by("evaluate block and run any associated actions") { compile_and_converge_action(&block) }
+      end
+
       # Runs a block. The resources that it declares converge before the method returns.
       def compile_and_converge_action(&block)
         outer = run_context

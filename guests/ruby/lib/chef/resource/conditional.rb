@@ -10,11 +10,20 @@ class Chef
       alias_method :short_description, :description
     end
 
+    # The guard that every action has: `:nothing` does nothing.
+    ConditionalActionNotNothing = Struct.new(:current_action) do
+      def continue? = current_action.to_s != "nothing"
+      def description = "action :nothing"
+      alias_method :short_description, :description
+      alias_method :to_text, :description
+    end
+
     class Conditional
       attr_reader :positivity, :command, :command_opts, :block
 
       def self.not_if(...) = new(:not_if, ...)
       def self.only_if(...) = new(:only_if, ...)
+      def self.not_nothing(action) = ConditionalActionNotNothing.new(action)
       private_class_method :new
 
       def initialize(positivity, resource, command = nil, options = {}, &block)
@@ -29,6 +38,10 @@ class Chef
 
       # Returns the guard in the contract's form.
       def wrun_guard(context) = [@positivity == :not_if, wrun_test(context)]
+
+      # Returns true if the guard lets an action run. Raises an error where a dry run cannot know.
+      def continue? = evaluate == (@positivity == :only_if)
+      def evaluate = @command.nil? ? !!evaluate_block : evaluate_command
 
       def description = "#{@positivity} #{@command ? "command `#{@command}`" : "ruby block"}"
       def short_description = @positivity
@@ -85,6 +98,19 @@ class Chef
         options = @command_opts.transform_keys(&:to_sym)
         Mixlib::ShellOut.new("", **options.except(:default_env, :argument_array))
         options
+      end
+
+      # Asks the command here, as the host does for an action. An interpreter reads its code from its input.
+      def evaluate_command
+        command = wrun_command
+        interpreter = command.delete(:interpreter)
+        line = command.delete(:line)
+        line, input = [interpreter, line] if interpreter
+        asked = Mixlib::ShellOut.new(line, **command, environment: command[:environment].to_h, input: input)
+        asked.run_command.status.success?
+      rescue Mixlib::ShellOut::CommandTimeout
+        Log.warn("Command '#{@command}' timed out")
+        false
       end
 
       # Reads the options with a resource of the interpreter's type, as Chef does. An unknown property raises an error. The

@@ -14,6 +14,17 @@ class Chef
       @not_if
     end
 
+    # Returns the first guard that forbids an action, or nil. Cookbooks ask it of other resources; the host asks the guards of
+    # an action that it runs by itself.
+    def should_skip?(action)
+      [Conditional.not_nothing(action), *only_if, *not_if].find do |guard|
+        next if guard.continue?
+
+        logger.debug("Skipping #{self} due to #{guard.description}")
+        true
+      end
+    end
+
     def guard_interpreter(given = nil)
       return @guard_interpreter || default_guard_interpreter if given.nil?
 

@@ -52,6 +52,9 @@ class Chef
       true
     end
 
+    # Code that adds notifications while its own action runs calls this afterwards. The host resolves them when it sends them.
+    def resolve_notification_references(_always_raise = false) = nil
+
     def notifies_delayed(action, spec) = notifies(action, spec, :delayed)
     def notifies_immediately(action, spec) = notifies(action, spec, :immediately)
     def notifies_before(action, spec) = notifies(action, spec, :before)

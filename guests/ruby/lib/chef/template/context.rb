@@ -59,6 +59,9 @@ class Chef
           body = Chef::Template::Compiler.body(template, path)
           context.instance_eval(&body).tap { Wrun::Misspelt.variables(template, context, path) }
         rescue StandardError, ScriptError => error
+          # What a dry run could not ask is no fault of the template: it leaves the content unknown, as in a lazy value.
+          raise if Wrun::Machine.dry_failure?(error)
+
           error = Chef::Template::Syntax.error(Chef::Template::Compiler.new(template).ruby, path, template) || error if error.is_a?(SyntaxError)
           raise TemplateError.new(error, template, context, options)
         end

@@ -57,13 +57,13 @@ module Wrun
         types = type && texts(type, @variables)
         return false if types.nil? || (name.start_with?("find") && block.nil?)
 
-        types.each { |one| declare(node, one, title, block) }
+        types.each { |one| declare(node, one, title, block, among: types) }
         ([title] + rest).each { |one| visit(one) }
         true
       end
 
-      # `words`: those of the block, or nil if something else may set properties.
-      def declare(node, type, title, block, words = nil)
+      # `words`: those of the block, or nil if something else may set properties. `among`: the types that may be meant.
+      def declare(node, type, title, block, words = nil, among: [type])
         properties = []
         platform, families, conditional = @platform, @families, @conditional
         if block
@@ -77,7 +77,7 @@ module Wrun
             conditional ||= @has_guard
           end
         end
-        Known.judge(type, properties)
+        Known.judge(type, properties, among: among)
         missing = Known.missing_properties(type, properties, words)
         if title&.type == :STR && !title.children[0].valid_encoding?
           add(:error, node, class: "EncodingError", message: "the name of a resource is not UTF-8")

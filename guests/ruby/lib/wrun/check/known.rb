@@ -52,8 +52,9 @@ module Wrun
         end
 
         # Marks the properties and actions that a type of the library does not define, and the values that it refuses. Takes the
-        # key `exact` out of the properties, whose values JSON cannot express.
-        def judge(name, properties)
+        # key `exact` out of the properties, whose values JSON cannot express. `among` has the types that the code may declare
+        # at this place: a property behind a condition may be of another one of them.
+        def judge(name, properties, among: [name])
           exact = properties.map { |property| property.delete(:exact) }
           types = Chef.resource_handler_map.list(nil, name.to_sym)
           return mark_common(properties) if types.empty?
@@ -63,10 +64,12 @@ module Wrun
             next property[:elsewhere] = "macOS" if property[:conditional] && MACOS_ONLY.fetch(name, []).include?(property[:name])
             next judge_action(types, property) if property[:name] == "action"
 
-            judge_property(types, property)
+            judge_property(property[:conditional] ? all_types(among) : types, property)
             property[:refused] = Refusals.of(types, property[:name].to_sym, value.first) if value && !property[:unknown]
           end
         end
+
+        def all_types(names) = names.flat_map { |name| Chef.resource_handler_map.list(nil, name.to_sym) }
 
         # Marks a property that no type of this name defines. A name such as `package` has several types, one for each
         # platform.
@@ -143,7 +146,11 @@ module Wrun
           false
         end
 
-        def absent(constant) = ABSENT[constant.split("::").first]
+        # A number of a stand-in, such as `Socket::AF_INET`, or an error class is there. Its other classes only refuse.
+        def absent(constant)
+          root, *below = constant.split("::")
+          ABSENT[root] unless below.any? && harmless?(constant)
+        end
 
         # Returns nil if the runtime already has the gem, or the reason why not.
         def gem(name) = Machine::Libraries.has?(name) ? nil : library(name)
@@ -155,6 +162,13 @@ module Wrun
         end
 
         private
+
+        def harmless?(constant)
+          return false unless constant?(constant)
+
+          found = Object.const_get(constant)
+          found.is_a?(Class) ? found <= Exception : !found.is_a?(Module)
+        end
 
         def words_of(context)
           context == :attributes ? Chef::Node.public_instance_methods - Object.instance_methods : words.keys + types.keys

@@ -154,7 +154,10 @@ module Kernel
       now = [left, 60_000].min
       Wrun::Bridge.call("clock.sleep", now)
       left -= now
-      Timeout.check_all if defined?(Timeout)
+      next unless defined?(Timeout)
+
+      Timeout.pass(now / 1000.0) if Chef::Config[:why_run]
+      Timeout.check_all
     end
     seconds.round
   end

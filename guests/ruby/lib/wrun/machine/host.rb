@@ -6,6 +6,10 @@
 
 module Wrun
   module Machine
+    # How the error of a call that a dry run refused begins.
+    DRY_RUN = "this is a dry run, which would "
+    private_constant :DRY_RUN
+
     class << self
       # Calls a function of the contract's `machine`. `about` is the name of the C function that Ruby's own error messages
       # contain.
@@ -22,12 +26,15 @@ module Wrun
         raise failure(refused, about), cause: nil
       end
 
+      # Returns true if a dry run refused what code asked.
+      def dry_failure?(error) = error.is_a?(SystemCallError) && error.message.include?(DRY_RUN)
+
       private
 
       def failure(refused, about)
         case refused.reason
         when "denied" then Errno::EACCES.new(refused.texts.first)
-        when "dry-run" then Errno::EROFS.new("this is a dry run, which would #{refused.texts.first}")
+        when "dry-run" then Errno::EROFS.new("#{DRY_RUN}#{refused.texts.first}")
         when "system" then system_failure(*refused.texts, about)
         else IOError.new(refused.message)
         end

@@ -144,8 +144,12 @@ module Wrun
         action_class if !custom_resource? && wrun_composite? && resource_name && resource_name != wrun_builtin
         @wrun_types = Chef.wrun_types_version
         @wrun_kind = nil
-        @wrun_guest = custom_resource? || !wrun_provider.nil? || wrun_builtin.nil?
+        @wrun_guest = custom_resource? || wrun_acts? || wrun_builtin.nil?
       end
+
+      # Returns true if a cookbook's provider runs the type's actions. A cookbook may also name one of Chef's own for its type:
+      # `Chef::Provider::Script.provides(:own)`.
+      def wrun_acts? = !!wrun_provider&.wrun_acts?
 
       # Returns the provider class that runs the type's actions.
       def wrun_provider

@@ -15,8 +15,9 @@ use std::os::fd::AsRawFd as _;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
-/// Directories for scratch files: programs may write there, and the writes are discarded.
-const SCRATCH: [&str; 3] = ["tmp", "var/tmp", "dev/shm"];
+/// Directories for scratch files: programs may write there, and the writes are discarded. `apt-cache` writes its cache before
+/// it answers, and asks whether it may even where nothing is to be written.
+const SCRATCH: [&str; 4] = ["tmp", "var/tmp", "dev/shm", "var/cache/apt"];
 
 /// The mount options of each scratch directory, with its maximum size.
 const SCRATCH_SIZE: &str = "size=256m,nr_inodes=64k,mode=0700";

@@ -243,11 +243,12 @@ fn check_version(archive: &Archive, version: &str) -> Result<(), Raised> {
 /// Returns the file of each package: the one in the property `source`, or the package's name if that is a path.
 fn sources(named: Vec<String>, request: &Request, view: &View<'_>) -> Vec<Option<String>> {
     let mut named = named.into_iter();
-    // A name that the policy may not look up counts as a file, whether it exists or not.
+    // A name that the policy may not look up counts as a file, whether it exists or not. So does a missing file in a dry run: an
+    // earlier resource may bring it.
     let file = |name: &str| {
         let is_granted = || view.grants.silent().package_source(&view.root.asked_about(name)).is_ok();
         let is_there = || view.root.target_entry(name).is_ok_and(|entry| entry.is_some());
-        name.contains('/') && (!is_granted() || is_there())
+        name.contains('/') && (view.why_run || !is_granted() || is_there())
     };
     let source = |(name, _): &(String, Option<String>)| {
         let named = named.next().filter(|source| !source.is_empty());

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test fails by panicking")]
 
+mod public_cookbooks;
+
 use serde_json::{Value, json};
 use specs::{Output, Program};
 use std::fs;
