@@ -39,6 +39,7 @@ mod user_entry;
 mod walk;
 
 pub use asked::{PathSource, Written};
+pub use boot_mounts::MAX_GROWN_TABLE;
 pub use disk::Disk;
 pub use entry::{Entry, Kind};
 pub use fault::Fault;
