@@ -67,5 +67,5 @@ pub use proofs::{
     GrantedName, GrantedOptions, GrantedPackage, GrantedPath, GrantedReboot, GrantedRepository, GrantedService,
     GrantedTree, GrantedUrl, GrantedUser, Program, ReadablePath,
 };
-pub use risk::{FirstLink, Links, MachineView, Reason, RiskClass, places, risk_comments, risks};
+pub use risk::{FirstLink, Links, MachineView, PrivateFiles, Reason, RiskClass, places, risk_comments, risks};
 pub use words::split_words;

@@ -17,7 +17,7 @@ pub(super) fn shown(name: &str) -> String {
 pub enum RiskClass {
     /// The entry gives more than it seems to.
     OpensALot,
-    /// The entry is a command as root, and wrun does not know what such a command does.
+    /// The entry is a command of root or of another's account, and wrun does not know what such a command does.
     Unknown,
 }
 
@@ -56,7 +56,7 @@ impl RiskClass {
     pub fn repeated(self) -> &'static str {
         match self {
             Self::OpensALot => "opens as much, for the same reason",
-            Self::Unknown => "runs as root, too",
+            Self::Unknown => "is not known, either",
         }
     }
 }

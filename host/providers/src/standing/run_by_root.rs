@@ -2,29 +2,22 @@
 //! of udev or of sudo, or a hook names them. Whoever may change such a file has all rights of root when it is run.
 //!
 //! Command lines name every path in them. Scripts mention many paths that they only write to, so of a script's text only files
-//! count that it can run or read in. What only the program itself can tell, such as `/srv/%i/run`, counts as a whole folder.
+//! count that it can run or read in. What only the program itself can tell, such as `/srv/%i/run`, counts as a whole folder, and
+//! so does a folder that a command line names.
+//!
+//! Scripts that others than root may change are not read: they are found, and what they run is the choice of those others. So
+//! are texts that are too long: a policy must not fill the search by a file of its own that root happens to read. A search that
+//! left something out says so.
+
+mod units;
 
 use super::administrators::Administrators;
 use machine::root::{Entry, Kind, Root};
+use rustix::fd::OwnedFd;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fs::File;
 use std::io::Read as _;
-
-/// The folders of systemd's units.
-const UNITS: [&str; 9] = [
-    "/etc/systemd/system",
-    "/run/systemd/system",
-    "/run/systemd/transient",
-    "/run/systemd/generator",
-    "/run/systemd/generator.early",
-    "/run/systemd/generator.late",
-    "/usr/local/lib/systemd/system",
-    "/usr/lib/systemd/system",
-    "/lib/systemd/system",
-];
-
-/// The settings of a unit that are command lines.
-const COMMANDS: [&str; 7] =
-    ["ExecCondition", "ExecStartPre", "ExecStart", "ExecStartPost", "ExecReload", "ExecStop", "ExecStopPost"];
 
 /// The files of jobs whose lines name a user, and the folder of more of them.
 const CRONTAB: &str = "/etc/crontab";
@@ -88,11 +81,47 @@ const LOCAL: &str = "/usr/local/";
 /// The endings of scripts that an interpreter runs, whether they are executable or not.
 const ENDINGS: [&str; 7] = [".sh", ".bash", ".py", ".pl", ".rb", ".php", ".js"];
 
+/// The settings of the dynamic linker, whose lines are folders of libraries.
+const LINKER: &str = "/etc/ld.so.conf";
+const LINKER_FOLDER: &str = "/etc/ld.so.conf.d";
+
+/// Folders in which only root makes files. What they lead to by a link lies elsewhere.
+const OF_ROOT: [&str; 3] = ["/run/systemd/", "/var/spool/cron/", "/dev/"];
+
+/// Programs that work on the files of a folder, and run none of them.
+const FILE_TOOLS: [&str; 22] = [
+    "borg",
+    "cat",
+    "chgrp",
+    "chmod",
+    "chown",
+    "cp",
+    "df",
+    "du",
+    "find",
+    "install",
+    "ls",
+    "mkdir",
+    "mv",
+    "restic",
+    "rm",
+    "rsync",
+    "tar",
+    "test",
+    "tmpreaper",
+    "touch",
+    "truncate",
+    "[",
+];
+
 /// Maximum number of files that are read.
 const MAX_FILES: usize = 5_000;
 
 /// Maximum size of each, in bytes.
 const MAX_SIZE: u64 = 256 << 10;
+
+/// Maximum size of all scripts outside of the system's folders, in bytes.
+const MAX_SCRIPTS: u64 = 4 << 20;
 
 /// Maximum number of paths for which the machine is asked whether they are files.
 const MAX_LOOKS: usize = 20_000;
@@ -103,24 +132,37 @@ const MAX_FOUND: usize = 20_000;
 /// Maximum number of scripts that name each other in turn.
 const MAX_DEPTH: usize = 4;
 
+/// Maximum number of variables of a script that are put in.
+const MAX_VARIABLES: usize = 50;
+
 /// Characters that a program replaces: what a path is from there on is not known.
 const REPLACED: [char; 7] = ['%', '$', '\\', '*', '?', '[', '{'];
 
-/// Returns the paths that root runs by itself, each with the file that names it. A path that ends in a slash stands for all
-/// that is below it. `powerful` are the users who are as powerful as root.
-pub(super) fn read(
-    root: &Root,
-    administrators: &Administrators,
-    powerful: &BTreeSet<String>,
-) -> BTreeMap<String, String> {
-    let mut search =
-        Search { root, powerful, found: BTreeMap::new(), scripts: vec![], read: HashSet::new(), files: 0, looks: 0 };
+/// The paths that root runs by itself.
+#[derive(Debug, Default)]
+pub(super) struct RunByRoot {
+    /// The paths, each with the file that names it. A path that ends in a slash stands for all that is below it.
+    pub(super) found: BTreeMap<String, String>,
+    /// True if there was more to read than is read.
+    pub(super) is_cut: bool,
+}
+
+/// Returns the paths that root runs by itself. `powerful` are the users who are as powerful as root.
+pub(super) fn read(root: &Root, administrators: &Administrators, powerful: &BTreeSet<String>) -> RunByRoot {
+    let mut search = Search {
+        root,
+        powerful,
+        result: RunByRoot::default(),
+        scripts: vec![],
+        read: HashSet::new(),
+        files: 0,
+        looks: 0,
+        script_bytes: 0,
+    };
     for (path, by) in administrators.commands() {
         search.add(&path, by, 0);
     }
-    for folder in UNITS {
-        search.units(folder);
-    }
+    search.units();
     search.each_text(CRON_D, |search, text, by| search.jobs(text, by));
     search.text(CRONTAB, |search, text, by| search.jobs(text, by));
     for user in powerful {
@@ -134,6 +176,8 @@ pub(super) fn read(
     for folder in RULES {
         search.each_text(folder, |search, text, by| search.rules(text, by));
     }
+    search.text(LINKER, |search, text, by| search.libraries(text, by));
+    search.each_text(LINKER_FOLDER, |search, text, by| search.libraries(text, by));
     for folder in SCRIPTS {
         search.each_text(folder, |search, text, by| search.script(text, by, 0));
     }
@@ -141,92 +185,91 @@ pub(super) fn read(
         search.text(file, |search, text, by| search.script(text, by, 0));
     }
     while let Some((path, depth)) = search.scripts.pop() {
-        search.text(&path, |search, text, by| {
-            if text.starts_with("#!") {
-                search.script(text, by, depth);
-            }
-        });
+        search.found_script(&path, depth);
     }
-    search.found
+    search.result
 }
 
 /// The state of a search.
 struct Search<'s> {
     root: &'s Root,
     powerful: &'s BTreeSet<String>,
-    found: BTreeMap<String, String>,
+    result: RunByRoot,
     /// Files that may be scripts and are not read yet, each with the number of scripts that lead to it.
     scripts: Vec<(String, usize)>,
-    /// The resolved paths of the files that were read.
-    read: HashSet<String>,
+    /// The device and inode numbers of the files that were read.
+    read: HashSet<(u64, u64)>,
     files: usize,
     looks: usize,
+    script_bytes: u64,
 }
 
 impl Search<'_> {
-    fn names_in(&self, folder: &str) -> Vec<String> {
-        self.root.locate_target(folder).and_then(|place| place.names()).unwrap_or_default()
+    fn names_in(&mut self, folder: &str) -> Vec<String> {
+        let Ok(place) = self.root.locate_target(folder) else { return vec![] };
+        let Ok(names) = place.names() else { return vec![] };
+        if lies_elsewhere(folder, place.real()) {
+            self.whole(place.real(), folder);
+            self.keep(folder.to_owned(), folder);
+        }
+        names
     }
 
     /// Hands a file's text on, unless it was read before. A file that cannot be read runs nothing that is known.
     fn text(&mut self, path: &str, add: impl FnOnce(&mut Self, &str, &str)) {
-        if self.files >= MAX_FILES {
-            return;
-        }
         let Ok(place) = self.root.locate_target(path) else { return };
-        if !self.read.insert(place.real().to_owned()) {
+        if lies_elsewhere(path, place.real()) {
+            // Whoever may change the file itself decides what root runs; so does whoever may change a link on the way.
+            self.keep(path.to_owned(), path);
+            self.keep(place.real().to_owned(), path);
+        }
+        let Ok((file, entry)) = place.open_file() else { return };
+        if !self.read.insert(entry.identity) {
             return;
         }
-        let Ok((file, _)) = place.open_file() else { return };
+        if let Some(text) = self.text_of(file, MAX_SIZE) {
+            add(self, &text, path);
+        }
+    }
+
+    /// Returns a file's text, also if it was read before.
+    fn text_again(&mut self, path: &str) -> Option<String> {
+        let (file, _) = self.root.locate_target(path).and_then(|place| place.open_file()).ok()?;
+        self.text_of(file, MAX_SIZE)
+    }
+
+    fn text_of(&mut self, file: OwnedFd, limit: u64) -> Option<String> {
+        if self.files >= MAX_FILES {
+            self.result.is_cut = true;
+            return None;
+        }
         self.files += 1;
         let mut bytes = vec![];
-        if std::fs::File::from(file).take(MAX_SIZE).read_to_end(&mut bytes).is_ok() {
-            add(self, &String::from_utf8_lossy(&bytes), path);
+        let read = File::from(file).take(limit + 1).read_to_end(&mut bytes).ok()? as u64;
+        self.result.is_cut |= read > limit;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// Reads a file that was found, if it is a script that nobody but root may change.
+    fn found_script(&mut self, path: &str, depth: usize) {
+        let Ok(place) = self.root.locate_target(path) else { return };
+        let Ok((file, entry)) = place.open_file() else { return };
+        let is_roots = entry.uid == 0 && !entry.others_may_write();
+        let mut mark = [0; 2];
+        let is_script = rustix::io::pread(&file, &mut mark, 0).is_ok_and(|read| read == 2) && mark == *b"#!";
+        if !is_roots || !is_script || !self.read.insert(entry.identity) {
+            return;
+        }
+        let left = MAX_SCRIPTS.saturating_sub(self.script_bytes).min(MAX_SIZE);
+        if let Some(text) = self.text_of(file, left) {
+            self.script_bytes = self.script_bytes.saturating_add(text.len() as u64);
+            self.script(&text, path, depth);
         }
     }
 
     fn each_text(&mut self, folder: &str, mut add: impl FnMut(&mut Self, &str, &str)) {
         for name in self.names_in(folder) {
             self.text(&format!("{folder}/{name}"), &mut add);
-        }
-    }
-
-    /// Adds the commands of all units in a folder, and of the files beside them that change them.
-    fn units(&mut self, folder: &str) {
-        for name in self.names_in(folder) {
-            let path = format!("{folder}/{name}");
-            match name.rsplit_once('.').map(|(_, kind)| kind) {
-                Some("service" | "socket" | "mount" | "swap") => self.text(&path, Self::unit),
-                Some("d") => self.each_text(&path, Self::unit),
-                _ => {}
-            }
-        }
-    }
-
-    fn unit(&mut self, text: &str, by: &str) {
-        let text = text.replace("\\\n", " ");
-        let settings: Vec<(&str, &str)> = text
-            .lines()
-            .filter_map(|line| line.split_once('='))
-            .map(|(key, value)| (key.trim(), value.trim()))
-            .collect();
-        let last = |wanted: &str| settings.iter().rev().find(|(key, _)| *key == wanted).map(|(_, value)| *value);
-        let is_dynamic = last("DynamicUser").is_some_and(|value| ["yes", "true", "on", "1"].contains(&value));
-        let is_powerful = |user: &str| matches!(user, "" | "0") || self.powerful.contains(user);
-        let is_root = !is_dynamic && last("User").is_none_or(is_powerful);
-        let directory = last("WorkingDirectory").map(|path| path.trim_start_matches('-')).unwrap_or_default();
-        for (key, value) in &settings {
-            // A plus or an exclamation mark before the program leaves it root's rights.
-            let marks = value.find(|sign| !"@-:+!|".contains(sign)).unwrap_or(value.len());
-            let (marks, command) = value.split_at(marks);
-            if COMMANDS.contains(key) && (is_root || marks.contains(['+', '!'])) {
-                self.command(command, directory, by);
-            } else if *key == "EnvironmentFile" && is_root {
-                self.add(value.trim_start_matches('-'), by, 0);
-            } else if matches!(*key, "RootDirectory" | "RootImage") && is_root {
-                self.add(value, by, 0);
-                self.add(&format!("{}/*", value.trim_end_matches('/')), by, 0);
-            }
         }
     }
 
@@ -238,7 +281,9 @@ impl Search<'_> {
             let is_variable = line.split_once('=').is_some_and(|(name, _)| {
                 name.trim_end().bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
             });
-            if is_variable || user.parse::<u32>() == Ok(0) || self.powerful.contains(user) {
+            if is_variable {
+                self.variables(line, by);
+            } else if user.parse::<u32>() == Ok(0) || self.powerful.contains(user) {
                 self.command(line, "", by);
             }
         }
@@ -262,16 +307,51 @@ impl Search<'_> {
         }
     }
 
+    /// Adds the folders of a list of libraries.
+    fn libraries(&mut self, text: &str, by: &str) {
+        for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
+            for path in line.split_whitespace().filter(|word| word.starts_with('/')) {
+                self.whole(path, by);
+            }
+        }
+    }
+
+    /// Adds the paths of variables, `NAME=VALUE ..`: a folder in which programs or code are looked up as a whole.
+    fn variables(&mut self, assignments: &str, by: &str) {
+        for word in words(assignments) {
+            let (name, value) = word.split_once('=').unwrap_or(("", &word));
+            for path in value.split(':').filter(|path| path.starts_with('/')) {
+                if name.trim_end().to_ascii_uppercase().ends_with("PATH") {
+                    self.whole(path, by);
+                } else {
+                    self.add_with_folder(path, by);
+                }
+            }
+        }
+    }
+
     /// Adds all paths of a command line: absolute ones, and files below the directory in which it starts or to which it changes.
     fn command(&mut self, line: &str, directory: &str, by: &str) {
+        let mut is_of_file_tool = false;
         for (at, word) in words(line).iter().enumerate() {
+            let program = word.rsplit('/').next().unwrap_or(word);
+            if FILE_TOOLS.contains(&program) {
+                is_of_file_tool = true;
+            } else if word.contains([';', '&', '|', '(']) {
+                is_of_file_tool = false;
+            }
             // The whole word is a path only where blanks are quoted.
             let is_path = |path: &&str| *path != word || !word.contains([';', '&', '|', '>', '<', '(']);
             for path in text::absolute_paths(word).filter(is_path) {
                 // A pattern in an argument rather names files to work on.
                 let is_broad = path.contains(REPLACED) && at > 0;
-                if !is_broad || depth_before(path) > 1 {
+                if is_broad && depth_before(path) <= 1 {
+                    continue;
+                }
+                if is_of_file_tool {
                     self.add(path, by, 0);
+                } else {
+                    self.add_with_folder(path, by);
                 }
             }
         }
@@ -280,11 +360,17 @@ impl Search<'_> {
 
     /// Adds the files that a script can run or read in.
     fn script(&mut self, text: &str, by: &str, depth: usize) {
+        let variables = Variables::of(text);
         for line in text.lines().map(str::trim_start).filter(|line| !line.starts_with('#')) {
+            let line = &*variables.put_into(line);
             let words: Vec<&str> = shell_words(line).collect();
+            let runs_parts = words.iter().any(|word| word.rsplit('/').next() == Some("run-parts"));
             for (at, word) in words.iter().enumerate() {
                 let is_read_in = at.checked_sub(1).and_then(|at| words.get(at)).is_some_and(|word| is_source(word));
                 for path in text::absolute_paths(word) {
+                    if runs_parts {
+                        self.add_with_folder(path, by);
+                    }
                     let is_named = is_read_in || ENDINGS.iter().any(|ending| path.ends_with(ending));
                     if self.file(path).is_some_and(|entry| is_named || entry.mode & 0o111 != 0) {
                         self.add(path, by, depth);
@@ -313,15 +399,39 @@ impl Search<'_> {
 
     /// Returns what a path leads to, if it is a file.
     fn file(&mut self, path: &str) -> Option<Entry> {
-        if path.contains(REPLACED) || self.looks >= MAX_LOOKS {
+        self.look(path).filter(|entry| entry.kind == Kind::File)
+    }
+
+    fn look(&mut self, path: &str) -> Option<Entry> {
+        if path.contains(REPLACED) {
+            return None;
+        }
+        if self.looks >= MAX_LOOKS {
+            self.result.is_cut = true;
             return None;
         }
         self.looks += 1;
-        self.root.target_entry(path).ok().flatten().filter(|entry| entry.kind == Kind::File)
+        self.root.target_entry(path).ok().flatten()
+    }
+
+    /// Adds a path, and all that is below it if it is a folder now. A folder directly below the root directory does not count as
+    /// a whole: it belongs to many.
+    fn add_with_folder(&mut self, path: &str, by: &str) {
+        let is_deep = path.trim_end_matches('/').matches('/').count() > 1;
+        if is_deep && self.look(path).is_some_and(|entry| entry.kind == Kind::Directory) {
+            return self.whole(path, by);
+        }
+        self.add(path, by, 0);
+    }
+
+    /// Adds a folder with all that is below it.
+    fn whole(&mut self, path: &str, by: &str) {
+        self.add(path, by, 0);
+        self.add(&format!("{}/*", path.trim_end_matches('/')), by, 0);
     }
 
     fn add(&mut self, path: &str, by: &str, depth: usize) {
-        if !path.starts_with('/') || self.found.len() >= MAX_FOUND {
+        if !path.starts_with('/') {
             return;
         }
         let known = match path.find(REPLACED) {
@@ -332,12 +442,58 @@ impl Search<'_> {
         };
         // If all of it is replaced, it may be any path.
         let Some(known) = known.filter(|known| known.len() > 1) else { return };
-        let is_distributions =
-            OF_DISTRIBUTION.iter().any(|folder| known.starts_with(folder)) && !known.starts_with(LOCAL);
-        if depth < MAX_DEPTH && !is_distributions && !known.ends_with('/') {
+        if depth < MAX_DEPTH && !is_of_distribution(&known) && !known.ends_with('/') {
             self.scripts.push((known.clone(), depth + 1));
         }
-        self.found.entry(known).or_insert_with(|| by.to_owned());
+        self.keep(known, by);
+    }
+
+    fn keep(&mut self, path: String, by: &str) {
+        if self.result.found.len() < MAX_FOUND {
+            self.result.found.entry(path).or_insert_with(|| by.to_owned());
+        } else {
+            self.result.is_cut |= !self.result.found.contains_key(&path);
+        }
+    }
+}
+
+/// Tells whether nobody but the distribution changes what is at a path.
+fn is_of_distribution(path: &str) -> bool {
+    OF_DISTRIBUTION.iter().any(|folder| path.starts_with(folder)) && !path.starts_with(LOCAL)
+}
+
+/// Tells whether a path leads out of the folders in which only root makes files.
+fn lies_elsewhere(path: &str, real: &str) -> bool {
+    real != path && !is_of_distribution(real) && !OF_ROOT.iter().any(|folder| real.starts_with(folder))
+}
+
+/// The variables of a script that are set to a path: `DIR=/srv/ops`.
+struct Variables<'t>(Vec<(&'t str, &'t str)>);
+
+impl<'t> Variables<'t> {
+    fn of(text: &'t str) -> Self {
+        let assignment = |line: &'t str| {
+            let line = line.trim().trim_start_matches("export ").trim_start_matches("readonly ").trim_start();
+            let (name, value) = line.split_once('=')?;
+            let value = value.trim_matches(['"', '\'']);
+            let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+            let is_path = value.starts_with('/') && !value.contains(REPLACED) && !value.contains(char::is_whitespace);
+            (is_name && is_path).then_some((name, value))
+        };
+        let mut found: Vec<_> = text.lines().filter_map(assignment).take(MAX_VARIABLES).collect();
+        // The longest names first: `$DIRECTORY` is not `$DIR`.
+        found.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
+        Self(found)
+    }
+
+    fn put_into<'l>(&self, line: &'l str) -> Cow<'l, str> {
+        if self.0.is_empty() || !line.contains('$') {
+            return Cow::Borrowed(line);
+        }
+        let put = |line: String, (name, value): &(&str, &str)| {
+            line.replace(&format!("${{{name}}}"), value).replace(&format!("${name}"), value)
+        };
+        Cow::Owned(self.0.iter().fold(line.to_owned(), put))
     }
 }
 
@@ -376,78 +532,4 @@ fn words(line: &str) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::os::unix::fs::PermissionsExt as _;
-
-    /// Returns what is found on a machine with these files. Those below `/srv` are executable.
-    fn found(files: &[(&str, &str)]) -> BTreeMap<String, String> {
-        let folder = tempfile::tempdir().unwrap();
-        for (path, text) in files {
-            let place = folder.path().join(path.trim_start_matches('/'));
-            std::fs::create_dir_all(place.parent().unwrap()).unwrap();
-            std::fs::write(&place, text).unwrap();
-            let mode = if path.starts_with("/srv") { 0o755 } else { 0o644 };
-            std::fs::set_permissions(&place, std::fs::Permissions::from_mode(mode)).unwrap();
-        }
-        let root = Root::open(folder.path(), &contract::Account::unmetered("test")).unwrap();
-        read(&root, &Administrators::read(&root), &["root".to_owned()].into())
-    }
-
-    #[track_caller]
-    fn check(files: &[(&str, &str)], expect: &[&str]) {
-        let found = found(files);
-        let others = found.keys().filter(|path| !OF_DISTRIBUTION.iter().any(|folder| path.starts_with(folder)));
-        assert_eq!(others.map(String::as_str).collect::<Vec<_>>(), expect, "{files:?}");
-    }
-
-    #[test]
-    fn attack_files_of_units_are_found() {
-        let unit = |text: &str, expect: &[&str]| check(&[("/etc/systemd/system/a.service", text)], expect);
-        unit("[Service]\nExecStart=/srv/a/run --fast /srv/a/conf\n", &["/srv/a/conf", "/srv/a/run"]);
-        unit("[Service]\nExecStartPre=-/srv/a/run\nEnvironmentFile=-/srv/a/env\n", &["/srv/a/env", "/srv/a/run"]);
-        unit("[Service]\nExecStart=/usr/bin/env \\\n  \"/srv/a b/run\"\n", &["/srv/a", "/srv/a b/run"]);
-        unit("[Service]\nExecStart=/srv/jobs/%i/run\n", &["/srv/jobs/"]);
-        unit("[Service]\nUser=web\nExecStart=/srv/a/run\nExecStartPre=+/srv/a/prepare\n", &["/srv/a/prepare"]);
-        unit("[Service]\nUser=root\nExecStop=/srv/a/run\n", &["/srv/a/run"]);
-        unit("[Service]\nDynamicUser=yes\nExecStart=/srv/a/run\n", &[]);
-        let unit = "[Service]\nWorkingDirectory=/srv/a\nExecStart=/usr/bin/node server.js data\n";
-        check(&[("/lib/systemd/system/a.service", unit), ("/srv/a/server.js", "")], &["/srv/a/server.js"]);
-        check(&[("/etc/systemd/system/a.service.d/x.conf", "[Service]\nExecStop=/srv/x\n")], &["/srv/x"]);
-    }
-
-    #[test]
-    fn attack_files_of_jobs_are_found() {
-        let jobs = "SHELL=/srv/shell\n# 0 3 * * * root /srv/no\n0 3 * * * root /srv/ops/nightly >/dev/null\n\
-                    @daily root cd /srv/ops && ./weekly\n* * * * * web /srv/web/job\n";
-        let expect = ["/dev/null", "/srv/ops", "/srv/ops/nightly", "/srv/ops/weekly", "/srv/shell"];
-        check(&[("/etc/cron.d/ops", jobs), ("/srv/ops/weekly", "")], &expect);
-        let own = ("/var/spool/cron/crontabs/root", "*/5 * * * * /srv/own\n");
-        check(&[own, ("/var/spool/cron/crontabs/web", "* * * * * /srv/web\n")], &["/srv/own"]);
-    }
-
-    #[test]
-    fn attack_files_that_scripts_run_are_found() {
-        let script = "#!/bin/sh\n. /srv/lib/common\n/srv/ops/backup /srv/data/all >/var/log/ops\n";
-        let others =
-            [("/srv/lib/common", "x"), ("/srv/ops/backup", "#!/bin/sh\n/srv/ops/last\n"), ("/srv/ops/last", "")];
-        let mut files = others.to_vec();
-        files.push(("/etc/cron.daily/ops", script));
-        check(&files, &["/srv/lib/common", "/srv/ops/backup", "/srv/ops/last"]);
-        files.push(("/etc/init.d/ops", "#!/bin/sh\nDAEMON=/srv/ops/missing\n"));
-        check(&files, &["/srv/lib/common", "/srv/ops/backup", "/srv/ops/last"]);
-        // A unit of the distribution leads there, too.
-        check(
-            &[("/lib/systemd/system/a.service", "[Service]\nExecStart=/srv/ops/backup\n"), others[1], others[2]],
-            &["/srv/ops/backup", "/srv/ops/last"],
-        );
-    }
-
-    #[test]
-    fn attack_files_of_rules_are_found() {
-        check(&[("/etc/udev/rules.d/9.rules", "ACTION==\"add\", RUN+=\"/srv/plug %k\"\n")], &["/srv/plug"]);
-        check(&[("/etc/modprobe.d/x.conf", "install x /srv/x; true\noptions y z=/srv/no\n")], &["/srv/x"]);
-        let sudoers = "Cmnd_Alias OPS = /srv/ops/a, /srv/ops/all/\n%ops ALL=(root) NOPASSWD: /srv/ops/b\n# /srv/no\n";
-        check(&[("/etc/sudoers", sudoers)], &["/srv/ops/a", "/srv/ops/all/", "/srv/ops/b"]);
-    }
-}
+mod tests;
