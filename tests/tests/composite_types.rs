@@ -24,7 +24,10 @@ cat > /bin/hostname <<'END'
 #!/bin/sh
 if [ -n "$1" ]; then echo "$1" > /srv/hostname; else cat /srv/hostname 2>/dev/null || echo old; fi
 END
-chmod 0755 /usr/local/bin/sysctl /bin/hostname
+# As if the folder of the running machine's systemd were there, too.
+mkdir -p /run/systemd/system
+for name in hostnamectl timedatectl; do printf '#!/bin/sh\necho "$@" >> /srv/systemd\n' > /usr/bin/$name; done
+chmod 0755 /usr/local/bin/sysctl /bin/hostname /usr/bin/hostnamectl /usr/bin/timedatectl
 echo '127.0.0.1 localhost' > /etc/hosts
 rm -f /usr/sbin/visudo
 "#;
@@ -94,6 +97,8 @@ fn a_policy_in_rust_makes_and_removes_them() {
     let removed = bench.run(&machine, "remove", &["--allow-all"], 0);
     check(&rows(&removed, 0), &REMOVED, "updated");
     assert!(!there(file) && !there("/etc/security/limits.d/ann_limits.conf"));
+    // Neither its kernel nor its systemd is told anything.
+    assert!(!there("/srv/loads") && !there("/srv/systemd"), "{removed:#}");
     check(&rows(&bench.run(&machine, "remove", &["--allow-all"], 0), 0), &REMOVED, "up-to-date");
 }
 

@@ -265,3 +265,25 @@ fn a_line_of_the_table_of_file_systems_is_held_against_its_content() {
         assert_eq!(json!(things(&output)), json!([["path", "/etc/fstab", ["content"]]]), "{}", output.text());
     }
 }
+
+/// The other lines of `/etc/hosts` are not those of the resource, and its own one may be there already.
+#[test]
+fn the_line_of_a_hostname_is_held_against_a_table_of_hosts_that_lacks_it() {
+    let hostname = "hostname 'web1' do\n  ipaddress '192.0.2.1'\nend\n";
+    let table = "127.0.0.1 localhost\n192.0.2.1 web1 web1\n";
+    for (text, expected) in [
+        ("127.0.0.1 localhost\n", json!([["path", "/etc/hosts", ["content"]]])),
+        (table, json!([])),
+        (&format!("{table}192.0.2.2 other\n"), json!([])),
+    ] {
+        let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+        let machine = root.machine(Network::Own).unwrap();
+        root.write("etc/hosts", if expected == json!([]) { text } else { table }).unwrap();
+        build(&program, "core", hostname);
+        build(&program, "site", &format!("file '/etc/hosts' do\n  content {text:?}\nend\n"));
+        for _ in 0..2 {
+            let output = converge(&program, &machine, &["-F", "json"]).expect_code(0).unwrap();
+            assert_eq!(json!(things(&output)), expected, "{}", output.text());
+        }
+    }
+}

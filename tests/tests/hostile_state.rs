@@ -74,6 +74,26 @@ fn node_too_large_is_refused_when_it_is_written() {
     assert_eq!(outcomes(&again), ["success", "success"]);
 }
 
+/// A policy needs no right to its own attributes, and may name them as those of others that the settings keep out of the node.
+#[test]
+fn attack_attributes_that_the_settings_cannot_filter_fail_their_own_policy_alone() {
+    let bench = Bench::new();
+    let folder = bench.program.configuration();
+    std::fs::write(folder.join("wrun.toml"), "blocked_default_attributes = [\"db/password\"]\n").unwrap();
+    let cookbook = folder.join("evil/cookbooks/db");
+    std::fs::create_dir_all(cookbook.join("recipes")).unwrap();
+    std::fs::write(folder.join("evil/policy.toml"), "name = \"evil\"\nrun_list = [\"db\"]\n").unwrap();
+    std::fs::write(cookbook.join("metadata.rb"), "name 'db'\n").unwrap();
+    std::fs::write(cookbook.join("recipes/default.rb"), "node.default['db'] = 5\n").unwrap();
+    let mut build = std::process::Command::new(bench.program.executable());
+    build.args(["policy", "build"]).arg(folder.join("evil")).arg("--output").arg(bench.policies());
+    assert!(build.envs(bench.program.environment()).output().unwrap().status.success());
+    for _ in 0..2 {
+        let output = bench.converge("empty,evil,load", &["--keep-going", "--format", "json"]).expect_code(1).unwrap();
+        assert_eq!(outcomes(&output), ["success", "failure", "success"], "{}", output.text());
+    }
+}
+
 #[test]
 fn record_too_large_leaves_out_what_does_not_fit() {
     let bench = Bench::new().hostile("escaped_record");

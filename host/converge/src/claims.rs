@@ -18,8 +18,12 @@ use std::fmt;
 /// charged to the policy, and takes no room from the others.
 const MAX_THINGS: usize = 250_000;
 
-/// Maximum number of reported conflicts of one run.
-const MAX_CONFLICTS: usize = 1_000;
+/// Maximum number of reported conflicts between two policies. It is counted by pair, so that two policies that disagree about
+/// many things do not hide the conflicts of others.
+const MAX_CONFLICTS: usize = 100;
+
+/// Maximum number of reported conflicts of one run, beside the first one of each pair.
+const MAX_CONFLICTS_OF_RUN: usize = 10_000;
 
 /// Maximum number of claims below the directories that one policy removes with their content. Further ones are not compared.
 const MAX_BELOW: usize = 1_000_000;
@@ -63,6 +67,10 @@ pub(crate) struct Claims {
     /// The number of claims that each policy's removals of whole directories were compared with, by policy name.
     below: BTreeMap<String, usize>,
     conflicts: Vec<Conflict>,
+    /// The places of the conflicts in that list, by thing and later policy.
+    known: BTreeMap<(Identity, String), usize>,
+    /// The number of conflicts between two policies, by the names of the earlier and the later one.
+    between: BTreeMap<(String, String), usize>,
     /// The number of claims that were not compared, and of conflicts that were dropped.
     left_out: usize,
 }
@@ -190,16 +198,21 @@ impl Claims {
     /// Adds a conflict, or its aspects to the one that is known.
     fn tell(&mut self, difference: Difference, later: &Claimant) {
         let Difference { identity, aspects, earlier, changes: _ } = difference;
-        let is_full = self.conflicts.len() >= MAX_CONFLICTS;
-        let is_it = |one: &&mut Conflict| one.identity == identity && one.later.policy == later.policy;
-        match self.conflicts.iter_mut().find(is_it) {
-            Some(known) => {
-                let new: Vec<_> = aspects.into_iter().filter(|aspect| !known.aspects.contains(aspect)).collect();
-                known.aspects.extend(new);
-            }
-            None if !is_full => self.conflicts.push(Conflict { identity, aspects, earlier, later: later.clone() }),
-            None => self.left_out += 1,
+        let thing = (identity, later.policy.clone());
+        if let Some(known) = self.known.get(&thing).and_then(|at| self.conflicts.get_mut(*at)) {
+            let new: Vec<_> = aspects.into_iter().filter(|aspect| !known.aspects.contains(aspect)).collect();
+            known.aspects.extend(new);
+            return;
         }
+        let count = self.between.entry((earlier.policy.clone(), later.policy.clone())).or_default();
+        let is_full = *count >= MAX_CONFLICTS || (*count > 0 && self.conflicts.len() >= MAX_CONFLICTS_OF_RUN);
+        if is_full {
+            self.left_out += 1;
+            return;
+        }
+        *count += 1;
+        self.known.insert(thing.clone(), self.conflicts.len());
+        self.conflicts.push(Conflict { identity: thing.0, aspects, earlier, later: later.clone() });
     }
 
     /// Keeps a claim for later ones. Within one policy, the later claim counts. Returns the resource of the same policy that
@@ -226,9 +239,18 @@ impl Claims {
         changed_by
     }
 
-    /// Returns the conflicts in the order of their detection, and the number of dropped comparisons and conflicts.
+    /// Returns the conflicts, and the number of dropped comparisons and conflicts. First comes the first one of each pair of
+    /// policies, then the second ones, and so on: readers do not look at all of a long list.
     pub(crate) fn into_conflicts(self) -> (Vec<Conflict>, usize) {
-        (self.conflicts, self.left_out)
+        let mut ranks: BTreeMap<(String, String), usize> = BTreeMap::new();
+        let ranked = self.conflicts.into_iter().map(|conflict| {
+            let rank = ranks.entry((conflict.earlier.policy.clone(), conflict.later.policy.clone())).or_default();
+            *rank += 1;
+            (*rank, conflict)
+        });
+        let mut ranked: Vec<_> = ranked.collect();
+        ranked.sort_by_key(|(rank, _)| *rank);
+        (ranked.into_iter().map(|(_, conflict)| conflict).collect(), self.left_out)
     }
 }
 
@@ -400,8 +422,13 @@ mod tests {
                 all.claim(claim, claimant(policy), CHANGED);
             }
         }
+        for policy in ["c", "d"] {
+            all.claim(file(policy), claimant(policy), CHANGED);
+        }
         let (told, left_out) = all.into_conflicts();
-        assert_eq!((told.len(), left_out), (MAX_CONFLICTS, 10));
+        assert_eq!((told.len(), left_out), (MAX_CONFLICTS + 1, 10));
+        let pairs = told.iter().map(|one| [one.earlier.policy.as_str(), one.later.policy.as_str()]);
+        assert_eq!(pairs.take(3).collect::<Vec<_>>(), [["a", "b"], ["c", "d"], ["a", "b"]]);
     }
 
     /// One table for all let two policies fill it, and the conflicts of others were not found.

@@ -55,6 +55,21 @@ impl SystemFiles {
     /// Returns the whole content of a regular file. Returns `None` if the file is missing, unreadable, not regular, or longer
     /// than `limit`.
     pub(crate) fn bytes(&self, path: &str, limit: usize) -> Option<Vec<u8>> {
+        self.bytes_and_more(path, limit).filter(|content| content.len() <= limit)
+    }
+
+    /// Returns the lines of a regular file that fit into a limit, as text.
+    pub(crate) fn first_lines(&self, path: &str, limit: usize) -> Option<String> {
+        let mut content = self.bytes_and_more(path, limit)?;
+        if content.len() > limit {
+            content.truncate(limit);
+            content.truncate(content.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
+        }
+        Some(lossy(content))
+    }
+
+    /// Returns the content of a regular file, of a longer one a beginning that is longer than `limit`.
+    fn bytes_and_more(&self, path: &str, limit: usize) -> Option<Vec<u8>> {
         let regular = |descriptor: &OwnedFd| {
             let status = fstat(descriptor).ok()?;
             (FileType::from_raw_mode(status.st_mode) == FileType::RegularFile).then_some(status)
@@ -79,13 +94,12 @@ impl SystemFiles {
                 break;
             }
         }
-        (content.len() <= limit).then_some(content)
+        Some(content)
     }
 
     /// Returns a file as text. Bytes that are not UTF-8 become replacement characters.
     pub(crate) fn text_within(&self, path: &str, limit: usize) -> Option<String> {
-        let content = self.bytes(path, limit)?;
-        Some(String::from_utf8(content).unwrap_or_else(|odd| String::from_utf8_lossy(odd.as_bytes()).into_owned()))
+        self.bytes(path, limit).map(lossy)
     }
 
     /// Returns an ordinary file as text.
@@ -152,6 +166,11 @@ impl SystemFiles {
     }
 }
 
+/// Returns bytes as text. Those that are not UTF-8 become replacement characters.
+fn lossy(content: Vec<u8>) -> String {
+    String::from_utf8(content).unwrap_or_else(|odd| String::from_utf8_lossy(odd.as_bytes()).into_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
@@ -198,6 +217,10 @@ mod tests {
         assert_eq!(files.bytes("/long", 10), None);
         assert_eq!(files.bytes("/long", 11).map(|content| content.len()), Some(11));
         assert_eq!(files.text("/bytes").as_deref(), Some("a\u{fffd}b"));
+        std::fs::write(root.path().join("table"), "one\ntwo\nthree\n").unwrap();
+        for (limit, expect) in [(14, "one\ntwo\nthree\n"), (13, "one\ntwo\n"), (8, "one\ntwo\n"), (3, "")] {
+            assert_eq!(files.first_lines("/table", limit).as_deref(), Some(expect), "{limit}");
+        }
         assert_eq!(files.line("/empty"), None);
         assert_eq!(files.number::<u64>("/bytes"), None);
         assert_eq!(files.names("/long"), Vec::<String>::new());

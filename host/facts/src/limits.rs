@@ -8,6 +8,13 @@ pub(crate) const ORDINARY_FILE: usize = 256 * 1024;
 /// `cpuinfo` is about 1.5 kB for each processor, and there are machines with a thousand.
 pub(crate) const TABLE_FILE: usize = 8 * 1024 * 1024;
 
+/// Maximum size of the part of the table of mounts that is read, in bytes: some thousand mounts. Users may mount file systems of
+/// their own, and choose their names. They come after those that the machine has mounted at its start.
+pub(crate) const MOUNTS: usize = 1024 * 1024;
+
+/// Maximum length of the name of a device or a mount point, in bytes. Both together are an attribute's key, which may have 4,096.
+pub(crate) const MOUNT_NAME: usize = 2000;
+
 /// Maximum size of a package database, in bytes: dpkg's status file takes about 1 kB for each package, 3 MB on a full
 /// desktop.
 pub(crate) const PACKAGE_DATABASE: usize = 64 * 1024 * 1024;

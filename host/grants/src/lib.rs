@@ -68,6 +68,7 @@ pub use proofs::{
     GrantedTree, GrantedUrl, GrantedUser, Program, ReadablePath,
 };
 pub use risk::{
-    AtPath, FirstLink, Links, MachineView, Present, Reason, RiskClass, about_present, places, risk_comments, risks,
+    AtPath, FirstLink, Links, MachineView, Present, PrivateFiles, Reason, RiskClass, about_present, places,
+    risk_comments, risks,
 };
 pub use words::split_words;

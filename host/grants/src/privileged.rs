@@ -12,7 +12,7 @@ mod variables;
 
 pub use accounts::Standing;
 pub(crate) use accounts::{group, user};
-pub(crate) use own_names::{package, service, unit_stem};
+pub(crate) use own_names::{keeps_machine_reachable, package, service, unit_stem};
 pub(crate) use variables::{is_plain_variable, may_be_secret, variable};
 
 use names::{NAME_BEGINNINGS, NAMES, NAMES_IN_HOMES, SECRET_NAMES, SECRETS, SECRETS_IN_HOMES};

@@ -5,6 +5,7 @@
 mod comments;
 mod harmless;
 mod named;
+mod others;
 mod own_files;
 mod present;
 mod reason;
@@ -15,6 +16,7 @@ mod together;
 pub(crate) use comments::comment;
 pub use comments::risk_comments;
 pub use named::{FirstLink, Links, places};
+pub use others::PrivateFiles;
 pub use present::{AtPath, Present, about_present};
 pub use reason::{Reason, RiskClass};
 
@@ -29,7 +31,7 @@ use crate::rules::Rule;
 use crate::signs::only_text;
 use harmless::{acts_on_guarded_service, asks_without_reading, is_harmless};
 use named::NamedPaths;
-use own_files::{Files, Owner, Policy, account_of, read_from_policy};
+use own_files::{Files, Owner, Policy, account_of, names, read_from_policy, runs_as};
 use run_by_root::RunByRoot;
 use runners::{changes_accounts, runs_others, starts_containers};
 use std::cell::{LazyCell, OnceCell};
@@ -50,6 +52,16 @@ pub struct MachineView {
     /// The paths that root runs by itself, such as those of cron's jobs, each with the file that names it. A path that ends in a
     /// slash stands for all that is below it.
     pub run_by_root: BTreeMap<String, String>,
+    /// True if root may run more by itself than these paths: there was more to read than wrun reads.
+    pub runs_more_by_root: bool,
+    /// The homes of all accounts, by login name.
+    pub homes: BTreeMap<String, String>,
+    /// Login names of accounts that can log in.
+    pub logins: BTreeSet<String>,
+    /// Names of all groups.
+    pub all_groups: BTreeSet<String>,
+    /// The files that not every account may read.
+    pub private_files: PrivateFiles,
     /// The symbolic links on the machine.
     pub links: Links,
 }
@@ -76,7 +88,7 @@ pub fn risks<'a>(
     });
     let tables: Vec<Arc<PolicyGrants>> = tables.collect();
     let mut assessed = Assessed::of(&tables, machine);
-    assessed.knows_before(&before);
+    assessed.knows_before(&before, additions);
     let new: Vec<_> = additions.iter().zip(new).filter(|(_, is_new)| *is_new).map(|(addition, _)| addition).collect();
     assessed.knows_new(&new);
     Ok(new.into_iter().filter_map(|addition| Some((addition, assessed.risk(addition)?))).collect())
@@ -88,9 +100,14 @@ const UNKNOWN: &str = "runs as root, and wrun does not know what it does: read a
 const MANY: &str = "has a wildcard, and allows all that it matches: name what is meant";
 const LENT: &str = "is read or run by a command that the policy may have run as an account that it does not make";
 const TOO_MANY: &str = "names more paths than wrun looks at, or paths with too many parts: read all of it";
-const ANOTHERS_PATH: &str = "is, covers or leads to a path that another policy's table names: this policy could change or remove what that one manages";
-const ANOTHERS_FILE: &str =
-    "is a path that another policy's table names: this policy could read what that one keeps there";
+const ANOTHERS_PATH: &str =
+    "covers a path that another policy's table names: this policy could change or remove what that one manages";
+const EXISTS: &str =
+    "is an account or group of this machine already: this policy could do what it may, and reach its files";
+const IN_A_HOME: &str =
+    "is in the home of somebody whom this policy does not make: their programs run or read files there";
+const RUNS_MORE: &str =
+    "may be run or read as root: this machine has more jobs, units and scripts of root than wrun reads";
 const OTHER_MAY_CHANGE: &str = "runs as root with a file that another policy may change";
 
 /// The grants of several policies, prepared for assessing entries one by one.
@@ -123,7 +140,12 @@ impl<'g> Assessed<'g> {
     }
 
     /// Takes the grants without the entries to assess.
-    fn knows_before(&mut self, before: &Grants) {
+    fn knows_before(&mut self, before: &Grants, additions: &[Addition]) {
+        let gets_more = |name: &str| additions.iter().any(|addition| addition.policy == name);
+        for (name, policy) in self.policies.iter_mut().filter(|(name, _)| gets_more(name)) {
+            let table = before.policy(name, &[]);
+            policy.makes_none_that_exist(self.machine, |capability| names(&table, capability));
+        }
         for name in before.policy_names() {
             let grants = before.policy(name, &[]);
             if configures(&grants) {
@@ -149,17 +171,6 @@ impl<'g> Assessed<'g> {
             }
         }
         self.new_paths = Some(new);
-    }
-
-    /// Tells whether a path rule covers a path that the table of another policy names.
-    fn is_anothers_path(&self, own: &Policy<'_>, rule: &PathPattern) -> bool {
-        self.others(own).any(|other| {
-            let is_older = |path: &str| {
-                let new = self.new_paths.as_ref().map(|new| new.get(other.grants.policy()));
-                new.is_some_and(|new| !new.is_some_and(|new| new.contains(path)))
-            };
-            other.names_what_is_covered_by(rule, is_older)
-        })
     }
 
     /// Returns the reason why an entry is risky, as the rest of a sentence that begins with the entry. Returns `None` for any
@@ -202,8 +213,10 @@ impl<'g> Assessed<'g> {
     /// Returns the reason why a path is risky: root runs it by itself.
     fn risk_of_running(&self, capability: Capability, rule: &Rule) -> Option<Reason> {
         let (Capability::Paths, Pattern::Path(path)) = (capability, &rule.pattern) else { return None };
-        let by = self.run_by_root.get_or_init(|| RunByRoot::of(self.machine)).named_by(path)?;
-        Some(format!("is run or read by what this machine starts by itself, as `{}` says", reason::shown(by)).into())
+        match self.run_by_root.get_or_init(|| RunByRoot::of(self.machine)).named_by(path) {
+            Some(by) => Some(format!("is run or read as root, as `{}` of this machine says", reason::shown(by)).into()),
+            None => self.machine.runs_more_by_root.then(|| RUNS_MORE.into()),
+        }
     }
 
     /// Returns the reason why a rule is risky, apart from its wildcards.
@@ -243,7 +256,10 @@ impl<'g> Assessed<'g> {
                 if self.others(own).any(|other| other.files_of_all.has_what_matches(path)) {
                     return Some("is read or run by a command of another policy");
                 }
-                return self.is_anothers_path(own, path).then_some(ANOTHERS_PATH);
+                if self.is_anothers_path(own, path) {
+                    return Some(ANOTHERS_PATH);
+                }
+                return self.is_in_a_home(own, path).then_some(IN_A_HOME);
             }
             Capability::Mounts => {
                 "mounts a file system: the policy reaches all that is in it, and it lies over what was at its place"
@@ -254,7 +270,12 @@ impl<'g> Assessed<'g> {
             Capability::ReadPaths if needs_its_name() => "is a secret: keys, passwords, or what leads to them",
             Capability::ReadPaths => {
                 let Pattern::Path(path) = &rule.pattern else { return None };
-                return self.is_anothers_path(own, path).then_some(ANOTHERS_FILE);
+                if self.reads_what_is_anothers(own, path) {
+                    return Some(
+                        "is a path that another policy's table names: this policy would read what that one keeps there",
+                    );
+                }
+                return self.reads_what_is_private(own, path).then_some("is not for everybody to read on this machine");
             }
             Capability::SetId => "lets the policy make programs that run with their owner's rights",
             Capability::Users | Capability::CronUsers | Capability::Groups if is_number(&addition.value) => {
@@ -269,6 +290,12 @@ impl<'g> Assessed<'g> {
             Capability::Users | Capability::CronUsers | Capability::Groups if self.is_anothers_account(own, rule) => {
                 "is an account or group that another policy names: this policy could do what that account may"
             }
+            Capability::Users | Capability::CronUsers
+                if is_exactly(rule, |name| self.machine.homes.contains_key(name)) =>
+            {
+                EXISTS
+            }
+            Capability::Groups if is_exactly(rule, |name| self.machine.all_groups.contains(name)) => EXISTS,
             Capability::CronUsers if !own.makes(rule) => {
                 "is an account that the policy does not make: its jobs may do all that this account may"
             }
@@ -296,6 +323,12 @@ impl<'g> Assessed<'g> {
             Capability::Services | Capability::Packages if needs_its_name() => {
                 "is wrun's own, or the whole machine depends on it: changing it can end the runs of all policies"
             }
+            Capability::Services if is_exactly(rule, privileged::keeps_machine_reachable) => {
+                "keeps the machine reachable: without it, nobody may be able to log in, or to run wrun, from elsewhere"
+            }
+            Capability::Services | Capability::Packages if self.is_anothers(own, capability, rule) => {
+                "is a service or package that another policy's table names: this policy could stop or remove it"
+            }
             Capability::PackageSources => "is a package file: installing it runs its scripts as root",
             Capability::DownloadHosts if needs_its_name() => {
                 "is this machine itself or a service of its closest surroundings: such services may give passwords and credentials to whoever asks"
@@ -311,28 +344,6 @@ impl<'g> Assessed<'g> {
         let places = || self.machine.places.iter();
         let meets = |path: &str| places().any(|place| is_within(path, place) || is_within(place, path));
         rule.only_path().is_some_and(|path| meets(&path))
-    }
-
-    fn others(&self, own: &Policy<'_>) -> impl Iterator<Item = &Policy<'g>> {
-        let name = own.grants.policy().to_owned();
-        self.policies.values().filter(move |one| one.grants.policy() != name)
-    }
-
-    /// Tells whether another policy names this account or group.
-    fn is_anothers_account(&self, own: &Policy<'_>, rule: &Rule) -> bool {
-        let Pattern::Name(name) = &rule.pattern else { return false };
-        name.only_name().is_some_and(|name| self.others(own).any(|other| other.names(&name)))
-    }
-
-    /// Returns who makes the account of a command. An account that several policies name is not one's own.
-    fn owner_of_account(&self, own: &Policy<'_>, command: &CommandGrant) -> Owner {
-        let is_others =
-            command.user.as_ref().is_some_and(|user| self.others(own).any(|other| other.accounts.contains(user)));
-        match is_others {
-            true => Owner::OtherPolicy,
-            false if own.makes_account_of(command) => Owner::Policy,
-            false => Owner::Unknown,
-        }
     }
 
     fn risk_of_command(&self, own: &Policy<'_>, command: &CommandGrant) -> Option<Reason> {
@@ -352,7 +363,9 @@ impl<'g> Assessed<'g> {
             GrantedLine::Shell(_) => Some("is a line that a shell runs as root: read all of it"),
             GrantedLine::Script { sha256: None, .. } => Some("is any script as root"),
             GrantedLine::Script { .. } => Some("is a script that runs as root: read all of it"),
-            GrantedLine::PathSource(words) if is_plain(command) && asks_without_reading(words) => None,
+            GrantedLine::PathSource(words) if is_plain(command) && asks_without_reading(words) => self
+                .is_in_anothers_folder(own, &named)
+                .then_some("tells as root what is in a folder that another policy's table names"),
             GrantedLine::PathSource(_) if let Some(changed) = own.changed_by_itself(&named) => {
                 return Some(changed.reason(&account_of(command), Owner::Policy));
             }
@@ -368,6 +381,9 @@ impl<'g> Assessed<'g> {
             }
             GrantedLine::PathSource(words) if starts_containers(words) => {
                 Some("starts containers as root, which can reach all of the machine")
+            }
+            GrantedLine::PathSource(words) if self.acts_on_anothers_service(own, words) => {
+                Some("acts as root on a service that another policy's table names")
             }
             GrantedLine::PathSource(words) if is_plain(command) && is_harmless(words) => None,
             GrantedLine::PathSource(words) if acts_on_guarded_service(words) => {
@@ -396,9 +412,29 @@ impl<'g> Assessed<'g> {
             return Some(read_from_policy(&account, owner));
         }
         let named = NamedPaths::of(command, &self.machine.links);
-        let cut = || named.is_cut.then(|| TOO_MANY.into());
-        own.changed_by_itself(&named).map(|changed| changed.reason(&account, owner)).or_else(cut)
+        if let Some(changed) = own.changed_by_itself(&named) {
+            return Some(changed.reason(&account, owner));
+        }
+        if named.is_cut {
+            return Some(TOO_MANY.into());
+        }
+        let what = match &command.what {
+            GrantedLine::AnyShell | GrantedLine::Shell(_) => "is a line that a shell runs",
+            GrantedLine::Script { .. } => "is a script that runs",
+            GrantedLine::PathSource(words) if runs_others(words) => "runs code or another program",
+            GrantedLine::PathSource(words) if is_plain(command) && is_harmless(words) => return None,
+            GrantedLine::PathSource(_) => {
+                let reason = runs_as(&account, owner, "is a command that wrun does not know, and runs");
+                return Some(Reason { class: RiskClass::Unknown, ..reason });
+            }
+        };
+        Some(runs_as(&account, owner, what))
     }
+}
+
+/// Tells whether a rule for one name has a name of some kind.
+fn is_exactly(rule: &Rule, is_one: impl Fn(&str) -> bool) -> bool {
+    matches!(&rule.pattern, Pattern::Name(name) if name.only_name().is_some_and(|name| is_one(&name)))
 }
 
 /// Tells whether a rule names a variable that may have a secret.

@@ -33,12 +33,14 @@ mod remote;
 mod replace;
 mod site;
 mod staging;
+mod step;
 mod swap_space;
 mod tree;
 mod user_entry;
 mod walk;
 
 pub use asked::{PathSource, Written};
+pub use boot_mounts::MAX_GROWN_TABLE;
 pub use disk::Disk;
 pub use entry::{Entry, Kind};
 pub use fault::Fault;
@@ -61,7 +63,7 @@ use boot_mounts::BootMounts;
 use cap_std::fs::Dir;
 use contract::{Account, FileCall, OpenFile};
 use grants::{FirstLink, GrantedPath, GrantedTree};
-use remote::{RemoteMounts, require_answers};
+use remote::RemoteMounts;
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
@@ -119,6 +121,8 @@ pub struct Place {
     open: OpenFile,
     /// Protects paths that are mounted at the next start.
     boot_mounts: Arc<BootMounts>,
+    /// The mounts of its root whose servers may be silent.
+    remote: Arc<RemoteMounts>,
     parent: Dir,
     name: String,
     real: String,
@@ -263,15 +267,14 @@ impl Root {
         }
         let file = |entry: Entry| (entry.kind == Kind::File).then_some(entry);
         let by_name = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
-        let remote = self.remote.now();
-        if remote.is_empty() {
+        if self.remote.is_empty() {
             // The look by name follows links on the way. It is only a hint, and no server keeps it waiting.
             file(Entry::of(&rustix::fs::statat(&self.handle, path.trim_start_matches('/'), by_name).ok()?))?;
             let handle = self.open_plain(path, CONTENT).ok()?;
             let entry = file(Entry::of(&rustix::fs::fstat(&handle).ok()?))?;
             return Some((handle, entry));
         }
-        require_answers(&remote, path, &self.account).ok()?;
+        self.require_answers(path).ok()?;
         let parent = self.open_plain(parent, PLAIN_DIRECTORY).ok()?;
         file(Entry::of(&rustix::fs::statat(&parent, name, by_name).ok()?))?;
         let handle = rustix::fs::openat(&parent, name, CONTENT, Mode::empty()).ok()?;
@@ -410,7 +413,8 @@ impl Root {
     }
 
     fn place(&self, parent: Dir, name: String, real: String) -> Place {
-        Place { open: self.account.open_file(), boot_mounts: Arc::clone(&self.boot_mounts), parent, name, real }
+        let (boot_mounts, remote) = (Arc::clone(&self.boot_mounts), Arc::clone(&self.remote));
+        Place { open: self.account.open_file(), boot_mounts, remote, parent, name, real }
     }
 
     /// Tells whether `/etc/fstab` names a path below a folder, which is given by its resolved path.
@@ -428,7 +432,16 @@ impl Root {
 
     /// Fails if a file system on the way to a path does not answer.
     fn require_answers(&self, path: &str) -> Result<(), Errno> {
-        require_answers(&self.remote.now(), path, &self.account)
+        if self.remote.is_empty() {
+            return Ok(());
+        }
+        self.remote.require_automounts(path, &self.account)?;
+        // If a link comes before any mount, whoever follows it asks.
+        let unmounted = WITHOUT_LINKS.union(ResolveFlags::NO_XDEV);
+        match rustix::fs::openat2(&self.handle, path, HOLD, Mode::empty(), unmounted) {
+            Err(errno) if step::may_be_mounted(errno) => self.remote.require_answers(path, &self.account),
+            _ => Ok(()),
+        }
     }
 
     fn open_plain(&self, path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {

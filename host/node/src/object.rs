@@ -305,9 +305,8 @@ impl NodeObject {
         let normal = self.normal_of_run();
         set(Level::Normal, normal.as_written_by(policy_key(start)), "node")?;
         set(Level::RoleOverride, start.role_override.clone(), policy)?;
-        let seen = facts.part(filter.facts);
-        let seen = seen.map_err(|reason| ObjectError::Attributes { level: Level::Automatic, reason })?;
-        attributes.set_facts(seen, start.automatic(facts.own(), &self.name, &self.chef_environment));
+        attributes
+            .set_facts(facts.part(filter.facts), start.automatic(facts.own(), &self.name, &self.chef_environment));
         let layered = attributes.set_layers(&start.layers, filter.normal.given);
         layered.map_err(|(level, reason)| ObjectError::Attributes { level, reason })?;
         if !self.run.json_attributes_are_in {

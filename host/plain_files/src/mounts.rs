@@ -19,10 +19,20 @@ const REMOTE: &[&str] = &[
     "nfs",
     "nfs3",
     "nfs4",
+    "ocfs2",
+    "orangefs",
     "pvfs2",
     "smb3",
     "smbfs",
+    "vboxsf",
+    "virtiofs",
 ];
+
+/// Tells whether a mount point makes a program of the machine mount what a path below it, or the point itself, names. That program
+/// may wait for a server. Where the kernel's own formats of programs are registered, no server is involved.
+pub fn is_automounter(kind: &str, point: &str) -> bool {
+    kind == "autofs" && !point.starts_with("/proc/")
+}
 
 /// Tells whether a server answers for a mounted file system, or a program of any user's (`fuse.sshfs`; not `fuseblk`, a disk).
 /// Either may be silent.

@@ -42,6 +42,7 @@ pub(crate) fn of(wanted: &Wanted<'_>, view: &mut View<'_>) -> Vec<Claim> {
         "user" | "linux_user" => user(wanted).into_iter().chain(paths::home(wanted, view)).collect(),
         "group" => group(wanted).into_iter().collect(),
         "cron" => cron(wanted).into_iter().collect(),
+        "hostname" => composed("hostname", wanted).into_iter().chain(hosts(wanted, view)).collect(),
         kind => composed(kind, wanted).into_iter().chain(own_file(kind, wanted, view)).collect(),
     }
 }
@@ -122,6 +123,12 @@ fn mount(wanted: &Wanted<'_>, view: &mut View<'_>) -> Vec<Claim> {
         "disable" => vec![claim.with("enabled", "no"), table()],
         _ => vec![],
     }
+}
+
+/// Claims the line of a host's name, also if it is there already.
+fn hosts(wanted: &Wanted<'_>, view: &View<'_>) -> Option<Claim> {
+    let path = composite::line_of_hostname(wanted, view)?;
+    Some(paths::path(path, true, view).with(LINES, "some"))
 }
 
 fn packages(kind: &'static str, wanted: &Wanted<'_>) -> Vec<Claim> {

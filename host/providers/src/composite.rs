@@ -29,6 +29,7 @@ mod timezone;
 mod user_ulimit;
 mod yum_repository;
 
+pub(crate) use hostname::line_of as line_of_hostname;
 pub(crate) use machine::Machine;
 
 use contract::{

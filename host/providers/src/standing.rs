@@ -10,13 +10,14 @@ mod run_by_root;
 
 use crate::plan::View;
 use administrators::Administrators;
-use contract::MachineGroup;
-use grants::{Links, MachineView, Standing};
-use machine::root::Root;
+use contract::{MachineGroup, MachineUser};
+use grants::{Links, MachineView, PrivateFiles, Standing};
+use machine::root::{Kind, Root};
 use machine::users::Users;
 pub use present::PresentMachine;
 use ranges::Ranges;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Default first and last id of ordinary accounts, unless the login tools' configuration sets others.
 const FIRST_ORDINARY: u32 = 1000;
@@ -260,8 +261,10 @@ pub fn machine_view(root: &std::path::Path) -> MachineView {
         users: elevated_users,
         groups: elevated_groups().map(|group| group.name.clone()).collect(),
         places: places_of(&administrators, &root),
-        run_by_root: BTreeMap::new(),
-        links: Links::default(),
+        homes: users.users().iter().map(|user| (user.name.clone(), home_of(&user.home))).collect(),
+        logins: users.users().iter().filter(|user| can_log_in(user)).map(|user| user.name.clone()).collect(),
+        all_groups: users.groups().iter().map(|group| group.name.clone()).collect(),
+        ..MachineView::default()
     };
     // Accounts that are named but do not exist yet have this power once they are created. So does a user whose own group is
     // created with it.
@@ -270,9 +273,36 @@ pub fn machine_view(root: &std::path::Path) -> MachineView {
     let is_missing = |name: &&str| users.groups().iter().all(|group| group.name != *name);
     found.users.extend(administrators.groups().filter(is_missing).map(str::to_owned));
     found.groups.extend(administrators.groups().map(str::to_owned));
-    found.run_by_root = run_by_root::read(&root, &administrators);
+    let run_by_root = run_by_root::read(&root, &administrators, &found.users);
+    (found.run_by_root, found.runs_more_by_root) = (run_by_root.found, run_by_root.is_cut);
+    let root = Arc::new(root);
+    let same = Arc::clone(&root);
+    found.private_files = PrivateFiles::new(move |path| is_private(&same, path));
     found.links = Links::new(move |path| root.first_link(path));
     found
+}
+
+/// Returns a home without slashes at its end. The root directory is nobody's home.
+fn home_of(written: &str) -> String {
+    let home = written.trim_end_matches('/');
+    if home.starts_with('/') { home.to_owned() } else { "/nonexistent".to_owned() }
+}
+
+/// Tells whether a user has a home and a shell to log in with.
+fn can_log_in(user: &MachineUser) -> bool {
+    is_home(&user.home, &user.shell)
+}
+
+/// Tells whether not every account may read a file, or list a folder. A path that does not exist is for everybody.
+fn is_private(root: &Root, path: &str) -> bool {
+    let ends = path.match_indices('/').map(|(at, _)| at).skip(1).chain([path.len()]);
+    let mut ways = ends.filter_map(|end| path.get(..end));
+    ways.any(|way| match root.target_entry(way) {
+        Ok(Some(entry)) if entry.kind == Kind::Directory && way != path => entry.mode & 0o001 == 0,
+        Ok(Some(entry)) => entry.mode & 0o004 == 0,
+        Ok(None) => false,
+        Err(_) => true,
+    })
 }
 
 /// Returns the places of files and programs that the administrators' files name, as seen from inside the root: further rules of

@@ -4,7 +4,7 @@
 use super::Run;
 use crate::{Event, Failure, Outcome};
 use grants::GrantedAttribute;
-use node::attributes::{AttributeError, Attributes, GuestValue, Level};
+use node::attributes::{AttributeError, Attributes, GuestValue, Level, acceptable_facts};
 use node::origin::Origin;
 use serde_json::{Map, Value};
 
@@ -82,7 +82,7 @@ impl Run {
     /// As [`freeze_attribute`](Self::freeze_attribute).
     pub fn take_facts(&mut self, facts: Map<String, Value>) -> Outcome {
         let origin = Origin::policy(&self.policy);
-        for (key, value) in facts {
+        for (key, value) in acceptable_facts(facts) {
             let path = [key];
             let growth = self.node.most_growth(Some((Level::Automatic, &value)), &path, &origin);
             let written =

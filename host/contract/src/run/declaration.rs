@@ -74,9 +74,12 @@ impl Declaration {
     /// Returns what it does as a part of a composite type, if it still is what that type has chosen.
     pub fn own_part(&self) -> Option<&OwnPart> {
         self.own.as_ref().filter(|own| match own {
-            OwnPart::OfCommand(_, chosen) | OwnPart::OfKernelModule(_, chosen) => *chosen == Chosen::of(self),
-            // wrun makes the content of these when they act.
-            OwnPart::SwapSpace { .. } | OwnPart::SwapLine { .. } => true,
+            OwnPart::OfCommand(_, chosen)
+            | OwnPart::OfKernelModule(_, chosen)
+            | OwnPart::SwapSpace { chosen, .. }
+            | OwnPart::SwapLine { chosen, .. } => *chosen == Chosen::of(self),
+            // The right to the path covers it, whatever it says.
+            OwnPart::Lines => true,
         })
     }
 
@@ -97,13 +100,19 @@ pub enum OwnPart {
         timeout: u64,
         /// True if the right to the command `swapon PATH` covers the file, because the path is free or leads to a swap file.
         is_covered: bool,
+        /// Its path, owner and mode. wrun makes the content when the part acts.
+        chosen: Chosen,
     },
     /// The file is the table of file systems, and gets the line of a swap file. The other lines stay as they are when the part
     /// acts. The right to the command `swapon PATH` covers it.
     SwapLine {
         /// The path of the swap file.
         swap_file: String,
+        /// The path of the table. wrun makes the content when the part acts.
+        chosen: Chosen,
     },
+    /// The content has lines that are not the resource's, and that it leaves as they are. The right to the path covers it.
+    Lines,
     /// wrun has chosen the path, and the content if there is one. The right to a command covers it: the command does no more
     /// than it would with any other content that wrun could choose.
     OfCommand(Vec<String>, Chosen),

@@ -55,7 +55,7 @@ impl Mount {
 }
 
 pub(crate) fn gather(machine: &Machine) -> Gathered {
-    let Some(table) = machine.machine.text_within("/proc/self/mounts", limits::TABLE_FILE) else {
+    let Some(table) = machine.machine.first_lines("/proc/self/mounts", limits::MOUNTS) else {
         return Gathered::new();
     };
     let mut mounts = mounts_below(parse(&table), machine);
@@ -82,12 +82,14 @@ pub(crate) fn gather(machine: &Machine) -> Gathered {
     one("filesystem", filesystem)
 }
 
+/// Returns the mounts of a table, without those whose names are longer than what can be a fact.
 fn parse(table: &str) -> Vec<Mount> {
     let mounts = table.lines().filter_map(|line| {
         let mut fields = line.split(' ').map(unescaped);
         Some(Mount { device: fields.next()?, point: fields.next()?, kind: fields.next()?, options: fields.next()? })
     });
-    mounts.collect()
+    let is_nameable = |mount: &Mount| mount.device.len().max(mount.point.len()) <= limits::MOUNT_NAME;
+    mounts.filter(is_nameable).collect()
 }
 
 /// Returns the mounts that are visible from inside the root, with their mount points as seen from there. The file system of
@@ -216,6 +218,8 @@ mod tests {
             ("a\\134b / x y", Some(("a\\b", "/", "x", "y"))),
             ("tail\\04 / x y", Some(("tail\\04", "/", "x", "y"))),
             ("a\\777 / x y", Some(("a\\777", "/", "x", "y"))),
+            (format!("{} /mnt ext4 rw", "x".repeat(2001)).as_str(), None),
+            (format!("x /{} ext4 rw", "x".repeat(2000)).as_str(), None),
             ("too few fields", None),
             ("", None),
         ] {

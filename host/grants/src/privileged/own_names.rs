@@ -75,6 +75,49 @@ const SCRIPTS: [&str; 25] = [
     "umountroot",
 ];
 
+/// Services by which people and wrun reach the machine, and that its network and its further disks need. A rule with wildcards
+/// covers them, for cookbooks often manage them.
+const REACHABLE: [&str; 38] = [
+    "NetworkManager",
+    "autofs",
+    "cloud-config",
+    "cloud-final",
+    "cloud-init",
+    "connman",
+    "dhclient",
+    "dhcpcd",
+    "firewalld",
+    "ifup",
+    "ifupdown",
+    "iscsid",
+    "iwd",
+    "lvm2",
+    "multipathd",
+    "netctl",
+    "netfilter-persistent",
+    "netplan",
+    "network",
+    "networkd-dispatcher",
+    "networking",
+    "nfs-client",
+    "nfs-common",
+    "nftables",
+    "open-iscsi",
+    "openvswitch-switch",
+    "rpcbind",
+    "ssh",
+    "sshd",
+    "systemd-networkd",
+    "systemd-remount-fs",
+    "systemd-resolved",
+    "systemd-tmpfiles",
+    "systemd-user-sessions",
+    "user",
+    "wicked",
+    "wpa_supplicant",
+    "zfs",
+];
+
 /// Types of units that start the service of the same name.
 const STARTERS: [&str; 4] = [".service", ".socket", ".timer", ".path"];
 
@@ -98,9 +141,27 @@ pub(crate) fn service(name: &str) -> bool {
     is_of(OWN) || is_script || KINDS.iter().any(|kind| name.ends_with(kind)) || SYSTEM.iter().any(|own| is_of(own))
 }
 
+/// Tells whether people and wrun may need a service to reach the machine.
+pub(crate) fn keeps_machine_reachable(name: &str) -> bool {
+    let stem = unit_stem(name);
+    REACHABLE
+        .iter()
+        .any(|one| stem.strip_prefix(one).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.', '@'])))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn services_that_the_network_needs() {
+        for name in ["ssh", "ssh.service", "sshd@a", "networking", "systemd-networkd.socket", "zfs-mount", "user@0"] {
+            assert!(keeps_machine_reachable(name), "{name}");
+        }
+        for name in ["sshguard", "nginx", "userd", "networks"] {
+            assert!(!keeps_machine_reachable(name), "{name}");
+        }
+    }
 
     #[test]
     fn packages_and_units_of_wruns_own() {

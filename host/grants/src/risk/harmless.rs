@@ -70,7 +70,7 @@ const READERS: [&str; 7] = ["cat", "grep", "egrep", "fgrep", "head", "tail", "wc
 const READERS_LETTERS: &str = "qiwxEFvcnsohl0123456789";
 
 /// Files of a machine that every account may read.
-const OPEN_FILES: [&str; 22] = [
+pub(super) const OPEN_FILES: [&str; 22] = [
     "/etc/debian_version",
     "/etc/fstab",
     "/etc/group",
@@ -188,7 +188,18 @@ fn tells_a_time(arguments: &[&str]) -> bool {
 pub(super) fn acts_on_guarded_service(words: &[WordPattern]) -> bool {
     let Some((name, arguments)) = program(words) else { return false };
     ["systemctl", "service", "rc-service", "invoke-rc.d"].contains(&name)
-        && arguments.iter().any(|word| privileged::service(word))
+        && arguments.iter().any(|word| privileged::service(word) || privileged::keeps_machine_reachable(word))
+}
+
+/// The verbs of `systemctl` that only ask.
+const ASKING: [&str; 3] = ["is-active", "is-enabled", "is-failed"];
+
+/// Returns the services that a command may act on, without the endings of units. Options and verbs count as names, too.
+pub(super) fn services_acted_on(words: &[WordPattern]) -> impl Iterator<Item = &str> {
+    let tools = ["systemctl", "service", "rc-service", "invoke-rc.d"];
+    let (name, arguments) = program(words).unwrap_or_default();
+    let acts = tools.contains(&name) && !arguments.iter().any(|word| ASKING.contains(word));
+    arguments.into_iter().filter(move |_| acts).map(privileged::unit_stem)
 }
 
 /// Tells whether a command only tells what files are. So it does not matter which files these are, and who may change them.
@@ -211,18 +222,6 @@ pub(super) fn looks(words: &[WordPattern]) -> Option<Looks> {
     let is_path = |word: &&&str| !word.starts_with('-') && (!takes_operators || word.contains('/'));
     let absolute = |word: &&str| if word.starts_with('/') { (*word).to_owned() } else { format!("/{word}") };
     Some(Looks { paths: arguments.iter().filter(is_path).map(absolute).collect(), lists: name == "ls" })
-}
-
-/// Returns the services that a command starts, stops or changes.
-pub(super) fn services_changed(words: &[WordPattern]) -> Vec<&str> {
-    match program(words) {
-        Some(("systemctl", arguments)) => match arguments.split_first() {
-            Some((verb, names)) if !verb.starts_with("is-") => names.to_vec(),
-            _ => vec![],
-        },
-        Some(("service" | "rc-service" | "invoke-rc.d", arguments)) => arguments.into_iter().take(1).collect(),
-        _ => vec![],
-    }
 }
 
 /// Returns the name of a program of the system, and its arguments. `None`: a word is a placeholder.
@@ -282,6 +281,7 @@ fn is_name(word: &str) -> bool {
         && word.chars().all(is_plain)
         && !word.contains("debug-shell")
         && !privileged::service(word)
+        && !privileged::keeps_machine_reachable(word)
 }
 
 #[cfg(test)]

@@ -3,14 +3,15 @@
 //! A policy that may change a program, a file that the program reads, or a link on the way, decides what the command does. So
 //! such a command gives it the whole account. Only an account that the policy makes itself is excepted.
 
+use super::harmless::services_acted_on;
 use super::named::{Links, NamedPaths, Part};
 use super::reason::{Reason, shown};
 use super::{MachineView, has_rights};
-use crate::commands::CommandGrant;
+use crate::commands::{CommandGrant, GrantedLine};
 use crate::denied::Capability;
 use crate::pattern::{Asked, NamePattern, PathPattern, Pattern};
 use crate::policy::PolicyGrants;
-use crate::privileged::is_within;
+use crate::privileged::{is_within, unit_stem};
 use crate::rules::{Rule, Verdict};
 use std::cell::Cell;
 use std::collections::{BTreeSet, HashSet};
@@ -21,9 +22,6 @@ const MAX_DECIDED: usize = 2_000;
 
 /// Maximum size of the files of all commands of a policy, in bytes. If there are more, each path counts as one of them.
 const MAX_FILES: usize = 32 << 20;
-
-/// The usual place of homes.
-const HOMES: &str = "/home/";
 
 /// Who makes the account that a command runs as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,6 +87,12 @@ pub(super) struct Policy<'g> {
     pub(super) files_of_all: Files,
     /// The accounts that the policy's commands run as, and those that it may manage by their names.
     pub(super) accounts: BTreeSet<String>,
+    /// The rules for reading.
+    pub(super) reads: Vec<&'g PathPattern>,
+    /// The services that it may manage, or that its commands act on, without the endings of units.
+    pub(super) services: BTreeSet<String>,
+    /// The packages that it may manage by their names.
+    pub(super) packages: BTreeSet<String>,
     /// The accounts that it may manage by their names.
     managed: BTreeSet<String>,
     /// The groups that it may manage by their names.
@@ -109,6 +113,14 @@ impl<'g> Policy<'g> {
             }
         }
         let all = || grants.rules.commands.iter();
+        let reads = grants.list(Capability::ReadPaths).iter().filter(|rule| rule.allow);
+        let reads = reads.filter_map(|rule| if let Pattern::Path(path) = &rule.pattern { Some(path) } else { None });
+        let acted_on = all().filter_map(|command| match &command.what {
+            GrantedLine::PathSource(words) => Some(services_acted_on(words)),
+            _ => None,
+        });
+        let services = names(grants, Capability::Services);
+        let services = services.iter().map(|name| unit_stem(name)).chain(acted_on.flatten());
         let managed = names(grants, Capability::Users);
         Self {
             grants,
@@ -118,6 +130,9 @@ impl<'g> Policy<'g> {
             files: Files::of(all().filter(|command| has_rights(command, machine)), &machine.links),
             files_of_all: Files::of(all(), &machine.links),
             accounts: all().filter_map(|command| command.user.clone()).chain(managed.iter().cloned()).collect(),
+            reads: reads.collect(),
+            services: services.map(str::to_owned).collect(),
+            packages: names(grants, Capability::Packages),
             managed,
             managed_groups: names(grants, Capability::Groups),
             jobs: names(grants, Capability::CronUsers),
@@ -132,6 +147,22 @@ impl<'g> Policy<'g> {
         self.managed.contains(user) && command.group.as_ref().is_none_or(makes_group)
     }
 
+    /// Takes the accounts of this machine from those that the policy makes, except for those that it could manage before.
+    pub(super) fn makes_none_that_exist(
+        &mut self,
+        machine: &MachineView,
+        before: impl Fn(Capability) -> BTreeSet<String>,
+    ) {
+        let (users, groups) = (before(Capability::Users), before(Capability::Groups));
+        self.managed.retain(|name| users.contains(name) || !machine.homes.contains_key(name));
+        self.managed_groups.retain(|name| groups.contains(name) || !machine.all_groups.contains(name));
+    }
+
+    /// Tells whether the policy makes an account.
+    pub(super) fn makes_user(&self, name: &str) -> bool {
+        self.managed.contains(name)
+    }
+
     /// Tells whether the policy makes the account of a rule without wildcards.
     pub(super) fn makes(&self, rule: &Rule) -> bool {
         let Pattern::Name(name) = &rule.pattern else { return false };
@@ -143,22 +174,23 @@ impl<'g> Policy<'g> {
         self.accounts.contains(name) || self.managed_groups.contains(name) || self.jobs.contains(name)
     }
 
-    /// Tells whether a rule for another policy covers a path of this one. A rule without wildcards covers the path that it
-    /// names, which counts if `is_older` says so, and leads to all that lies above or below.
-    pub(super) fn names_what_is_covered_by(&self, rule: &PathPattern, is_older: impl Fn(&str) -> bool) -> bool {
-        match rule.only_path() {
-            Some(path) => {
-                let is_near = |own: &String| is_within(own, &path) || is_within(&path, own);
-                self.exact.iter().any(|own| is_near(own) && is_older(own))
-                    || self.wide.iter().any(|wide| wide.matches(&path) || is_within(wide.beginning(), &path))
-                    || self.accounts.iter().any(|account| is_within(&path, &format!("{HOMES}{account}")))
-            }
-            None => self.exact.iter().any(|path| rule.matches(path)) || self.wide.iter().any(|wide| rule.covers(wide)),
-        }
+    /// Tells whether a rule for another policy and a rule of this one match a common path. If both name one path alone, it counts
+    /// if `is_older` says so.
+    pub(super) fn names_what_meets(&self, rule: &PathPattern, is_older: impl Fn(&str) -> bool) -> bool {
+        let is_named = match rule.only_path() {
+            Some(path) => self.exact.contains(&path) && is_older(&path),
+            None => self.exact.iter().any(|path| rule.matches(path)),
+        };
+        is_named || self.wide.iter().any(|wide| meet(rule, wide))
+    }
+
+    /// Tells whether a path is in a folder that the policy may change as a whole.
+    pub(super) fn has_in_a_folder(&self, path: &str) -> bool {
+        self.wide.iter().any(|wide| wide.matches(path))
     }
 
     /// Tells whether the rules allow the policy to change the file.
-    fn may_change(&self, path: &str) -> bool {
+    pub(super) fn may_change(&self, path: &str) -> bool {
         if !self.exact.contains(path) && !self.wide.iter().any(|wide| wide.matches(path)) {
             return false;
         }
@@ -183,6 +215,16 @@ impl<'g> Policy<'g> {
             let place = place.or_else(|| path.places.last().filter(is_changed_inside))?;
             Some(Changed { part: path.part, written: &path.written, place })
         })
+    }
+}
+
+/// Tells whether a path may match both of two patterns. If in doubt, returns true.
+pub(super) fn meet(one: &PathPattern, other: &PathPattern) -> bool {
+    match (one.only_path(), other.only_path()) {
+        (Some(one), Some(other)) => one == other,
+        (Some(path), None) => other.matches(&path),
+        (None, Some(path)) => one.matches(&path),
+        (None, None) => one.may_match_below(other.beginning()) && other.may_match_below(one.beginning()),
     }
 }
 
@@ -225,6 +267,11 @@ impl Changed<'_> {
 /// Returns the reason of a command that gets its input from the policy.
 pub(super) fn read_from_policy(account: &str, owner: Owner) -> Reason {
     format!("runs as {account}{}, and reads what the policy gives it on standard input", whose(owner)).into()
+}
+
+/// Returns the reason of a command whose words decide what it does, and do not tell all of it.
+pub(super) fn runs_as(account: &str, owner: Owner, what: &str) -> Reason {
+    format!("{what} as {account}{}: read all of it", whose(owner)).into()
 }
 
 fn whose(owner: Owner) -> &'static str {

@@ -5,7 +5,7 @@
 //! complete. What is on the machine already may belong to anybody. What is new, such as a file, an account or a package that
 //! the policy itself brings, belongs to the policy, unless it lies in a folder of somebody else.
 
-use super::harmless::{Looks, is_harmless, looks, services_changed};
+use super::harmless::{Looks, is_harmless, looks, services_acted_on};
 use super::own_files::{account_of, names};
 use super::reason::{Reason, RiskClass, shown};
 use super::{MachineView, has_rights};
@@ -208,7 +208,7 @@ impl Look<'_> {
             }
             Some(_) => None,
             None => {
-                let service = services_changed(words).into_iter().find(|name| self.present.has_service(name))?;
+                let service = services_acted_on(words).find(|name| self.present.has_service(name))?;
                 Some(format!("acts on `{}`, which is a service of this machine already", shown(service)))
             }
         }

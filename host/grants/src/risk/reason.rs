@@ -17,7 +17,7 @@ pub(super) fn shown(name: &str) -> String {
 pub enum RiskClass {
     /// The entry gives more than it seems to.
     OpensALot,
-    /// The entry is a command as root, and wrun does not know what such a command does.
+    /// The entry is a command of root or of another's account, and wrun does not know what such a command does.
     Unknown,
     /// The entry is about what is on the machine already, and may belong to anybody.
     Present,
@@ -61,7 +61,7 @@ impl RiskClass {
     pub fn repeated(self) -> &'static str {
         match self {
             Self::OpensALot => "opens as much, for the same reason",
-            Self::Unknown => "runs as root, too",
+            Self::Unknown => "is not known, either",
             Self::Present => "likewise",
         }
     }

@@ -2,6 +2,8 @@
 
 use super::*;
 
+mod others;
+
 fn assess(grants: &str, addition: &Addition) -> Option<Reason> {
     let grants = Grants::parse(grants, "after").unwrap();
     let tables: Vec<_> = grants.policy_names().map(|name| grants.policy(name, &[])).collect();
@@ -12,7 +14,7 @@ fn assess(grants: &str, addition: &Addition) -> Option<Reason> {
         run_by_root: [("/srv/ops/nightly", "/etc/cron.d/ops"), ("/srv/jobs/", "/etc/systemd/system/job@.service")]
             .map(|(path, by)| (path.to_owned(), by.to_owned()))
             .into(),
-        links: Links::default(),
+        ..MachineView::default()
     };
     Assessed::of(&tables, &machine).risk(addition)
 }
@@ -147,6 +149,13 @@ fn entries_that_open_a_lot_have_a_reason() {
         ("commands", "\"test -d /etc && id\"", "shell"),
         ("commands", "\"curl -o /etc/cron.d/x http://h/x\"", "trusts"),
         ("commands", "{ shell = \"a | b\", user = \"0\" }", "shell"),
+        ("commands", "{ shell = \"a | b\", user = \"ada\" }", "that a shell runs as ada"),
+        ("commands", "{ argv = [\"a\", \"<is:<any>>\"], user = \"ada\" }", "does not know, and runs as ada"),
+        (
+            "commands",
+            "{ argv = [\"a\"], user = \"ada\", environment = { RAILS_ENV = \"<any>\" } }",
+            "does not know, and runs as ada",
+        ),
         ("commands", "{ shell = \"a | b\", user = \"daemon\" }", "shell"),
         ("commands", "{ shell = \"a | b\", user = \"ada\", group = \"shadow\" }", "shell"),
         ("commands", "{ argv = [\"a\"], environment = { _JAVA_OPTIONS = \"x\" } }", "which code it loads"),
@@ -182,18 +191,19 @@ fn a_path_that_a_granted_command_runs_has_a_reason() {
 
 #[test]
 fn attack_a_path_of_another_policy_has_a_reason() {
-    let text = "[policy.one]\npaths = [\"/srv/app/x\", \"/var/lib/one/**\"]\nusers = [\"db\"]\n[policy.two]\n";
+    let text = "[policy.one]\npaths = [\"/srv/app/x\", \"/var/lib/one/**\"]\n[policy.two]\n";
     let told = |policy: &str, value: &str, text: &str| {
         let addition = [Addition { policy: policy.into(), key: "paths".into(), value: format!("\"{value}\"") }];
         let found = risks(text, "g", &addition, &Grants::nothing(), &MachineView::default()).unwrap();
         found.iter().any(|(_, reason)| reason.text == ANOTHERS_PATH)
     };
-    let covering = ["/srv/app/**", "/srv/app/x", "/srv/app/x/**", "/srv/**", "/var/lib/one/**", "/var/lib/**"];
-    let near = ["/srv/app", "/srv/app/x/y", "/var/lib/one", "/var/lib/one/a/b", "/home/db/.profile"];
-    for value in covering.into_iter().chain(near) {
+    for value in ["/srv/app/**", "/srv/app/x", "/srv/app/x/**", "/srv/**", "/var/lib/one/**", "/var/lib/**"] {
         assert!(told("two", value, text), "{value}");
     }
-    for value in ["/srv/app/y", "/srv/other/**", "/srv/app/y/**", "/var/lib/one2", "/home/dbx"] {
+    for value in ["/var/lib/one", "/var/lib/one/bin/app", "/var/lib/one/data/**", "/var/lib/*/data"] {
+        assert!(told("two", value, text), "in a folder of the other policy: {value}");
+    }
+    for value in ["/srv/app", "/srv/app/y", "/srv/other/**", "/srv/app/y/**", "/var/lib/two", "/var/lib/two/**"] {
         assert!(!told("two", value, text), "{value}");
     }
     assert!(!told("one", "/srv/app/**", text), "its own path");
@@ -204,7 +214,8 @@ fn attack_a_path_of_another_policy_has_a_reason() {
     let found =
         |additions: &[Addition]| risks("", "g", additions, &Grants::nothing(), &MachineView::default()).unwrap().len();
     assert_eq!(found(&both), 0);
-    assert_eq!(found(&[entry("one", "\"/srv/shared/x\""), entry("two", "\"/srv/shared/**\"")]), 1);
+    let nested = [entry("one", "\"/srv/shared/x\""), entry("two", "\"/srv/shared/**\"")];
+    assert_eq!(found(&nested), 2, "a folder of one and a path of the other are both looked at");
     // The other policy's table may be in another file.
     let other = Grants::parse(text, "other").unwrap();
     let additions = [entry("two", "\"/srv/app/**\"")];
@@ -261,10 +272,14 @@ fn attack_whatever_decides_what_a_command_does_has_a_reason() {
         ("interpreter = [\"/srv/a/sh\"], script = \"x\"", Some("runs `/srv/a/sh` as web")),
         ("argv = [\"x\"], environment = { PERL5LIB = \"/srv/a/lib\" }", Some("runs with `/srv/a/lib` as web")),
         ("argv = [\"sh\"], input = true", Some("on standard input")),
-        ("argv = [\"make\"], cwd = \"/srv\"", None),
-        ("argv = [\"/opt/x\", \"--check\"]", None),
+        ("argv = [\"make\"], cwd = \"/srv\"", Some("runs code or another program as web")),
+        ("argv = [\"/opt/x\", \"--check\"]", Some("does not know, and runs as web")),
+        ("argv = [\"cat\", \"/srv/secret\"]", Some("does not know, and runs as web")),
+        ("argv = [\"python3\", \"-c\", \"x\"]", Some("runs code or another program as web")),
+        ("shell = \"id | cat\"", Some("is a line that a shell runs as web")),
+        ("interpreter = [\"bash\"], script = \"id\"", Some("is a script that runs as web")),
         ("argv = [\"test\", \"-f\", \"/srv/a/x\"]", None),
-        ("shell = \"id | cat\"", None),
+        ("argv = [\"uname\", \"-r\"]", None),
     ] {
         let value = format!("{{ {command}, user = \"web\" }}");
         let found = assess(grants, &Addition { policy: "a".into(), key: "commands".into(), value });
@@ -293,7 +308,7 @@ fn attack_a_path_within_an_earlier_command_of_an_account_of_others_has_a_reason(
 
 #[test]
 fn attack_files_that_root_runs_by_itself_open_a_lot() {
-    let job = "starts by itself, as `/etc/cron.d/ops` says";
+    let job = "run or read as root, as `/etc/cron.d/ops`";
     for (path, part) in [
         ("/srv/ops/nightly", job),
         ("/srv/ops", job),
@@ -455,15 +470,12 @@ fn ordinary_entries_have_none() {
         ("commands", "\"test -f /srv/app/x\""),
         ("commands", "\"stat /etc/shadow\""),
         ("commands", "\"grep -q foo /etc/passwd\""),
-        ("commands", "{ shell = \"a | b\", user = \"ada\" }"),
         ("download_hosts", "\"https://example.org\""),
         ("paths", "\"/srv/[*]x\""),
         ("paths", "\"/srv/app/**\""),
         ("read_paths", "\"/srv/[*]x/**\""),
         ("environment", "\"LANG\""),
         ("services", "\"wrunner\""),
-        ("commands", "{ argv = [\"a\"], user = \"ada\", environment = { RAILS_ENV = \"<any>\" } }"),
-        ("commands", "{ argv = [\"a\", \"<is:<any>>\"], user = \"ada\" }"),
     ] {
         check(key, value, None);
     }

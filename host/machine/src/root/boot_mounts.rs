@@ -13,8 +13,11 @@ use std::io::{self, Read as _};
 /// The table, below the root.
 const TABLE: &str = "etc/fstab";
 
-/// Maximum size of the table, in bytes.
-const MAX_TABLE: u64 = 1 << 20;
+/// Maximum size of a table that is read, in bytes.
+const MAX_TABLE: u64 = 16 << 20;
+
+/// Maximum size of a table that a policy may make larger, in bytes. What is not read would stop all policies.
+pub const MAX_GROWN_TABLE: usize = 1 << 20;
 
 /// The table of one root.
 #[derive(Debug)]

@@ -74,9 +74,12 @@ impl Fault {
         system_error(self.errno)
     }
 
-    /// Replaces the path by another one: the one that the cookbook wrote.
+    /// Replaces the path by another one: the one that the cookbook wrote. The path of a silent mount stays, for it lies below.
     #[must_use]
     pub fn about(self, path: &str) -> Self {
+        if self.hint == Some(Hint::Silent) {
+            return self;
+        }
         Self { reached: self.reached, hint: self.hint, ..Self::new(self.errno, self.call, path) }
     }
 

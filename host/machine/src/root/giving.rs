@@ -5,10 +5,10 @@
 //! refuses, or files that are hidden from the policy. A directory above a path in `/etc/fstab` needs a rule that names it. A
 //! file is given away with its content, which the policy must be allowed to read, and with its other names (hard links).
 
+use super::step::look_unmounted;
 use super::{Entry, Fault, Kind, Place, absent, access_list, fault, open, tree};
 use contract::FileCall;
 use grants::{Denied, PolicyGrants};
-use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
 /// The bits by which a group and everybody may read.
@@ -168,8 +168,9 @@ impl Place {
         let directory = self.real().rsplit_once('/').map_or("", |(directory, _)| directory);
         let names = tree::names(&self.parent).map_err(|errno| self.fault(errno, FileCall::List))?;
         let is_name = |name: &&String| {
-            let seen = rustix::fs::statat(&self.parent, name.as_str(), AtFlags::SYMLINK_NOFOLLOW);
-            let is_it = seen.is_ok_and(|seen| Entry::of(&seen).identity == entry.identity);
+            // A mount is no further name of the file, and a look at it would ask its server.
+            let seen = look_unmounted(&self.parent, name.as_ref());
+            let is_it = seen.is_ok_and(|seen| seen.identity == entry.identity);
             is_it && silent.manage_path(&format!("{directory}/{name}")).is_ok()
         };
         Ok(names.iter().filter(is_name).count() as u64)

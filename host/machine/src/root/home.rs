@@ -4,7 +4,8 @@
 
 use super::fault::errno_of;
 use super::site::give;
-use super::{Disk, Fault, Kind, Place, Site, disk, open, tree};
+use super::step::Steps;
+use super::{CONTENT, Disk, Fault, Kind, Place, Site, disk, open, tree};
 use crate::pace::Paced;
 use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _};
 use contract::{Account, Ended, FileCall, Limit};
@@ -12,6 +13,7 @@ use rustix::fd::AsFd;
 use rustix::fs::Mode;
 use rustix::io::Errno;
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io;
 
 /// The mode of a directory that is still being filled.
@@ -43,7 +45,8 @@ impl Site {
             let home = make_level(&place.parent, place.name.as_ref())?;
             if let Some(skeleton) = skeleton {
                 let from = level(&skeleton.parent, skeleton.name.as_ref())?;
-                Copy { access, left: MAX_FILES, account: place.account().clone() }.fill(&from, &home, 0)?;
+                Copy { access, left: MAX_FILES, steps: skeleton.steps(), account: place.account() }
+                    .fill(&from, &home, 0)?;
             }
             hand_over(&home, access, access.mode)
         };
@@ -65,37 +68,39 @@ fn make_level(parent: &Dir, name: &OsStr) -> io::Result<Dir> {
 }
 
 /// The state of copying a skeleton.
-struct Copy {
+struct Copy<'a> {
     access: HomeAccess,
     /// The number of entries that may still be copied.
     left: usize,
-    account: Account,
+    /// The way into the skeleton.
+    steps: Steps<'a>,
+    account: &'a Account,
 }
 
-impl Copy {
+impl Copy<'_> {
     fn fill(&mut self, from: &Dir, to: &Dir, depth: usize) -> io::Result<()> {
         if depth > MAX_LEVELS {
             return Err(Errno::NAMETOOLONG.into());
         }
         let ended = |ended: Ended| io::Error::from(errno_of(&ended));
-        let _open = [tree::opened(&self.account)?, tree::opened(&self.account)?];
+        let _open = [tree::opened(self.account)?, tree::opened(self.account)?];
         for (name, kind) in tree::entries(from)? {
             self.left = self.left.checked_sub(1).ok_or(Errno::FBIG)?;
-            self.account.spend(Limit::Entries, 1).and_then(|()| disk::leave_room(&self.account, to)).map_err(ended)?;
+            self.account.spend(Limit::Entries, 1).and_then(|()| disk::leave_room(self.account, to)).map_err(ended)?;
             match kind {
                 Kind::Directory => {
-                    let source = level(from, &name)?;
+                    let source = self.steps.directory(from, &name)?;
                     let copy = make_level(to, &name)?;
                     self.fill(&source, &copy, depth + 1)?;
                     hand_over(&copy, self.access, rustix::fs::fstat(&source)?.st_mode)?;
                 }
                 Kind::File => {
-                    let source = from.open_with(&name, &open::to_read())?.into_std();
+                    let source = File::from(self.steps.open(from, &name, CONTENT)?);
                     let about = rustix::fs::fstat(&source)?;
                     let bytes = u64::try_from(about.st_size).unwrap_or(0);
-                    Disk::of(&self.account, to).write(to, bytes).map_err(ended)?;
+                    Disk::of(self.account, to).write(to, bytes).map_err(ended)?;
                     let copy = to.open_with(&name, &open::to_create(0o600))?;
-                    io::copy(&mut Paced::new(source, &self.account), &mut &copy)?;
+                    io::copy(&mut Paced::new(source, self.account), &mut &copy)?;
                     hand_over(&copy, self.access, about.st_mode)?;
                 }
                 Kind::Link => {

@@ -50,6 +50,7 @@ impl Root {
     /// The path does not exist, or a link is on the way or at its end (`ELOOP`).
     pub fn pin(&self, real: &str) -> Result<Pinned, Fault> {
         let fault = |errno| Fault::new(errno, FileCall::Open, real);
+        self.require_answers(real).map_err(fault)?;
         let handle = self.open_plain(real, HOLD).map_err(fault)?;
         let kind = Entry::of(&rustix::fs::fstat(&handle).map_err(fault)?).kind;
         match kind {
@@ -134,18 +135,20 @@ impl Root {
     /// # Errors
     /// A directory may not be read, or there are too many names.
     pub fn directory_of_others(&self, real: &str, except: &str, uid: u32) -> Result<Option<String>, Fault> {
-        let fault = |errno| Fault::new(errno, FileCall::List, real);
-        let top = self.locate(real)?.open_directory()?;
+        let place = self.locate(real)?;
+        let top = place.open_directory()?;
         let is_odd = |directory: &Dir| -> Result<bool, Errno> {
             let entry = Entry::of(&rustix::fs::fstat(directory)?);
             Ok(is_of_others(directory, &entry, uid))
         };
-        tree::find_directory(&top, real, except, &is_odd, self.account()).map_err(fault)
+        tree::find_directory(&top, real, except, &is_odd, place.steps())
+            .map_err(|stopped| place.stopped(stopped, FileCall::List))
     }
 
     /// Opens an entry without a right to its content, and returns its attributes.
     fn held(&self, real: &str) -> Result<(OwnedFd, Entry), Fault> {
         let fault = |errno| Fault::new(errno, FileCall::Look, real);
+        self.require_answers(real).map_err(fault)?;
         let handle = self.open_plain(real, HOLD).map_err(fault)?;
         let entry = Entry::of(&rustix::fs::fstat(&handle).map_err(fault)?);
         Ok((handle, entry))

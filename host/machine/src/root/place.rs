@@ -1,6 +1,7 @@
 //! Reads a place that a path leads to: its entry, content and names.
 
 use super::fault::errno;
+use super::step::{Steps, Stopped};
 use super::{Entry, Fault, Kind, Place, disk, fault, open, tree};
 use cap_fs_ext::DirExt as _;
 use cap_std::fs::Dir;
@@ -102,7 +103,7 @@ impl Place {
     /// The directory may not be read, changes meanwhile, or has more than [`tree::MAXIMUM_ENTRIES`] names.
     pub fn descendants(&self) -> Result<Vec<(String, Kind)>, Fault> {
         let handle = self.open_directory()?;
-        tree::descendants(&handle, &self.real, self.account()).map_err(|errno| self.fault(errno, FileCall::List))
+        tree::descendants(&handle, &self.real, self.steps()).map_err(|stopped| self.stopped(stopped, FileCall::List))
     }
 
     /// Checks whether the whole content of the directory at this place may be changed with it: keys need their own rule. For
@@ -125,7 +126,7 @@ impl Place {
     /// The directory may not be read, changes meanwhile, or has more than [`tree::MAXIMUM_ENTRIES`] names.
     pub fn names_below(&self) -> Result<Vec<String>, Fault> {
         let handle = self.open_directory()?;
-        tree::names_below(&handle, self.account()).map_err(|errno| self.fault(errno, FileCall::List))
+        tree::names_below(&handle, self.steps()).map_err(|stopped| self.stopped(stopped, FileCall::List))
     }
 
     pub(super) fn open_directory(&self) -> Result<Dir, Fault> {
@@ -137,6 +138,20 @@ impl Place {
         let charged =
             self.account().spend(Limit::Entries, 1).and_then(|()| disk::leave_room(self.account(), &self.parent));
         charged.map_err(|ended| self.fault(fault::errno_of(&ended), FileCall::Open))
+    }
+
+    /// Returns the way into the entries of directories, for walks that this place's account pays for.
+    pub(super) fn steps(&self) -> Steps<'_> {
+        Steps::new(&self.remote, self.account())
+    }
+
+    pub(super) fn stopped(&self, stopped: Stopped, call: FileCall) -> Fault {
+        match stopped.silent {
+            Some(silent) => {
+                Fault::new(stopped.errno, call, &silent).reached(silent.clone()).because(fault::Hint::Silent)
+            }
+            None => self.fault(stopped.errno, call),
+        }
     }
 
     pub(super) fn refused(&self, error: &io::Error, call: FileCall) -> Fault {

@@ -5,17 +5,21 @@
 //! such a file system before it has answered another process: `stat -f`, which always asks the server. If no answer comes in
 //! time, the look fails. The process stays behind until it has its answer, and holds nothing of wrun's.
 //!
+//! An automounter (`autofs`) is such a program, too: a name in its folder makes it mount something, or the folder itself does.
+//! There the other process looks at this name.
+//!
 //! Rejected: a thread that asks. A thread that waits in the kernel also holds the end of its process. Also rejected: refusing
 //! to go into such a file system without a right to something there. Homes are often on NFS, and accounts, jobs and git's
 //! settings lead there without any right to a path.
 
 use crate::command;
 use contract::Account;
-use plain_files::mounts::{unescaped, waits_for_others};
+use plain_files::mounts::{is_automounter, unescaped, waits_for_others};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::AsRawFd as _;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _};
@@ -43,12 +47,15 @@ const TABLE: &str = "/proc/thread-self/mountinfo";
 /// Maximum size of the table, in bytes. Mounts beyond it are not known.
 const MAX_TABLE: u64 = 16 << 20;
 
+/// The number of answers from which on old ones are forgotten.
+const MAX_ANSWERS: usize = 1_000;
+
 /// The answers of this process's mounts.
 static ANSWERS: LazyLock<Mutex<HashMap<Mount, Answer>>> = LazyLock::new(Mutex::default);
 
 /// A mounted file system that waits for others.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Mount {
+struct Mount {
     /// The kernel's number of the mount, which a later mount may get once this one is gone.
     number: String,
     device: String,
@@ -56,6 +63,8 @@ pub(super) struct Mount {
     point: String,
     /// The same path, as seen from inside the root.
     inside: String,
+    /// True for an automounter.
+    mounts_others: bool,
 }
 
 /// The state of a server, as far as it is known.
@@ -95,19 +104,93 @@ impl RemoteMounts {
         }
     }
 
-    /// Returns the present mounts.
-    pub(super) fn now(&self) -> Arc<[Mount]> {
+    /// Tells whether there is no such mount at present. This is the common case, and costs one call.
+    pub(super) fn is_empty(&self) -> bool {
+        self.read_if(Table::has_changed).is_empty()
+    }
+
+    /// Fails unless the servers of all mounts on the way to a path, which is seen from inside the root, answer in time.
+    ///
+    /// # Errors
+    /// `ETIMEDOUT`; or a limit of the account is exceeded meanwhile.
+    pub(super) fn require_answers(&self, path: &str, account: &Account) -> Result<(), Errno> {
+        let mounts = self.now();
+        let mut on_the_way = mounts.iter().filter(|mount| mount.is_on_the_way_to(path));
+        on_the_way.try_for_each(|mount| require_answer(&mount.asked_for(path), account))
+    }
+
+    /// Tells whether there is an automounter. Then a look that crosses no mount may make it mount something.
+    pub(super) fn have_automounters(&self) -> bool {
+        self.read_if(Table::has_changed).iter().any(|mount| mount.mounts_others)
+    }
+
+    /// Fails if an automounter on the way to a path, which is seen from inside the root, does not mount in time what the path
+    /// names.
+    ///
+    /// # Errors
+    /// As [`require_answers`](Self::require_answers).
+    pub(super) fn require_automounts(&self, path: &str, account: &Account) -> Result<(), Errno> {
+        let mounts = self.read_if(Table::has_changed);
+        let mut on_the_way = mounts.iter().filter(|mount| mount.mounts_others && mount.is_on_the_way_to(path));
+        on_the_way.try_for_each(|mount| require_answer(&mount.asked_for(path), account))
+    }
+
+    /// Does the same for a path of this machine. The error has the path as seen from inside the root.
+    ///
+    /// # Errors
+    /// As [`require_answers`](Self::require_answers).
+    pub(super) fn require_automounts_at(&self, path: &str, account: &Account) -> Result<(), (Errno, String)> {
+        let Some(inside) = path.strip_prefix(&*self.root).filter(|inside| inside.starts_with('/')) else {
+            return Ok(());
+        };
+        self.require_automounts(inside, account).map_err(|errno| (errno, inside.to_owned()))
+    }
+
+    /// Fails unless the server of a mount at a path of this machine answers in time. The error has the path as seen from
+    /// inside the root.
+    ///
+    /// # Errors
+    /// As [`require_answers`](Self::require_answers).
+    pub(super) fn require_answer_at(&self, point: &str, account: &Account) -> Result<(), (Errno, String)> {
+        let now = self.now();
+        let Some(mount) = now.iter().find(|mount| mount.point == point) else { return Ok(()) };
+        require_answer(mount, account).map_err(|errno| (errno, mount.inside.clone()))
+    }
+
+    /// Returns the present mounts. The table is read again: the kernel does not report that a folder above a mount was renamed.
+    fn now(&self) -> Arc<[Mount]> {
+        self.read_if(|_| true)
+    }
+
+    fn read_if(&self, is_due: impl FnOnce(&mut Table) -> bool) -> Arc<[Mount]> {
         let table = self.table.get_or_init(|| Table::open(&self.root).ok().map(Mutex::new));
         let Some(table) = table else { return Arc::default() };
         let mut table = locked(table);
         // If the table cannot be read again, the mounts known so far count.
-        if table.asked.elapsed() >= KNOWN {
-            table.asked = Instant::now();
-            if table.has_changed() {
-                let _ = table.read(&self.root);
-            }
+        if is_due(&mut table) {
+            let _ = table.read(&self.root);
         }
         Arc::clone(&table.mounts)
+    }
+}
+
+impl Mount {
+    /// Tells whether a path, as seen from inside the root, is the mount point or lies below it.
+    fn is_on_the_way_to(&self, path: &str) -> bool {
+        path.strip_prefix(&*self.inside).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
+    /// Returns what is asked about for a path at or below the mount. An automounter answers for each name in its folder alone.
+    fn asked_for(&self, path: &str) -> Cow<'_, Self> {
+        let rest = path.strip_prefix(&*self.inside).unwrap_or_default();
+        match rest.split('/').nth(1).filter(|name| self.mounts_others && !name.is_empty()) {
+            Some(name) => Cow::Owned(Self {
+                point: format!("{}/{name}", self.point),
+                inside: format!("{}/{name}", self.inside),
+                ..self.clone()
+            }),
+            None => Cow::Borrowed(self),
+        }
     }
 }
 
@@ -119,8 +202,13 @@ impl Table {
         Ok(table)
     }
 
-    /// Tells whether mounts came or went since the last call. The kernel reports that once to each opened table.
-    fn has_changed(&self) -> bool {
+    /// Tells whether mounts came or went since the last call. The kernel reports that once to each opened table, and is not
+    /// asked again at once.
+    fn has_changed(&mut self) -> bool {
+        if self.asked.elapsed() < KNOWN {
+            return false;
+        }
+        self.asked = Instant::now();
         let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
         let mut polled = [PollFd::new(&self.file, PollFlags::PRI)];
         poll(&mut polled, Some(&at_once)).is_ok()
@@ -152,11 +240,13 @@ fn parse(table: &str, root: &str) -> Vec<Mount> {
         let Some(inside) = point.strip_prefix(root).filter(|inside| inside.len() > 1 && inside.starts_with('/')) else {
             continue;
         };
-        let mount = waits_for_others(&kind, &device).then(|| Mount {
+        let mounts_others = is_automounter(&kind, &point);
+        let mount = (mounts_others || waits_for_others(&kind, &device)).then(|| Mount {
             number: number.to_owned(),
             device,
             inside: inside.to_owned(),
             point: point.clone(),
+            mounts_others,
         });
         latest.insert(point, mount);
     }
@@ -165,19 +255,13 @@ fn parse(table: &str, root: &str) -> Vec<Mount> {
     mounts
 }
 
-/// Fails unless the servers of all mounts on the way to a path, which is seen from inside the root, answer in time.
-///
-/// # Errors
-/// `ETIMEDOUT`; or a limit of the account is exceeded meanwhile.
-pub(super) fn require_answers(mounts: &[Mount], path: &str, account: &Account) -> Result<(), Errno> {
-    let is_on_the_way =
-        |mount: &&Mount| path.strip_prefix(&*mount.inside).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    mounts.iter().filter(is_on_the_way).try_for_each(|mount| require_answer(mount, account))
-}
-
+/// Fails unless the server of a mount answers in time.
 fn require_answer(mount: &Mount, account: &Account) -> Result<(), Errno> {
     let mut answers = locked(&ANSWERS);
     let now = Instant::now();
+    if answers.len() >= MAX_ANSWERS {
+        answers.retain(|_, answer| !matches!(answer, Answer::At(then) if now.duration_since(*then) >= FRESH));
+    }
     let (mut asker, until) = match answers.remove(mount) {
         Some(Answer::At(then)) if now.duration_since(then) < FRESH => {
             answers.insert(mount.clone(), Answer::At(then));
@@ -230,5 +314,27 @@ fn wait(asker: &mut Child, until: Instant, account: &Account) -> (Result<(), Err
         }
         std::thread::sleep(pause);
         pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_automounter_is_asked_about_the_name_in_its_folder() {
+        let table = "30 1 0:40 / /r/net rw - autofs -hosts rw\n31 1 0:41 / /r/srv/nfs rw - nfs4 host:/x rw\n\
+                     32 1 0:42 / /proc/sys/fs/binfmt_misc rw - autofs systemd-1 rw\n33 1 8:1 / /r/data rw - ext4 /dev/sda1 rw\n";
+        let mounts = parse(table, "/r");
+        let asked = |path: &str| {
+            let on_the_way = mounts.iter().filter(|mount| mount.is_on_the_way_to(path));
+            on_the_way.map(|mount| mount.asked_for(path).point.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(asked("/net"), ["/r/net"]);
+        assert_eq!(asked("/net/host/export/a"), ["/r/net/host"]);
+        assert_eq!(asked("/srv/nfs/a/b"), ["/r/srv/nfs"]);
+        assert_eq!(asked("/network"), [""; 0]);
+        assert_eq!(asked("/data/a"), [""; 0]);
+        assert!(parse(table, "").iter().all(|mount| !mount.point.starts_with("/proc")));
     }
 }

@@ -32,7 +32,7 @@ impl GrantedSite {
         }
         self.0.may_go(FileCall::RemoveDirectory)?;
         let handle = self.0.0.open_directory()?;
-        tree::empty(&handle, self.0.0.account()).map_err(|errno| self.0.fault(errno, FileCall::Change))?;
+        tree::empty(&handle, self.0.0.steps()).map_err(|stopped| self.0.0.stopped(stopped, FileCall::Change))?;
         self.0.remove_directory()
     }
 
@@ -44,7 +44,8 @@ impl GrantedSite {
     pub fn give_files_of(&self, old: UserNumbers, new: UserNumbers) -> Result<(), Fault> {
         let place = &self.0.0;
         let handle = place.open_directory()?;
-        tree::give_files_of(&handle, (old, new), place.account()).map_err(|errno| self.0.fault(errno, FileCall::Change))
+        tree::give_files_of(&handle, (old, new), place.steps())
+            .map_err(|stopped| place.stopped(stopped, FileCall::Change))
     }
 
     /// Renames the entry.

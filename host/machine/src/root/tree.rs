@@ -2,8 +2,8 @@
 
 use super::fault::{errno, errno_of};
 use super::site::give;
-use super::{Entry, Kind, open};
-use cap_fs_ext::DirExt as _;
+use super::step::{Steps, Stopped, look_unmounted};
+use super::{Entry, HOLD, Kind};
 use cap_std::fs::{Dir, DirEntry};
 use contract::{Account, OpenFile};
 use rustix::fd::AsFd;
@@ -39,8 +39,9 @@ pub(super) fn names(directory: &Dir) -> Result<Vec<String>, Errno> {
 pub(super) fn entries(directory: &Dir) -> Result<Vec<(OsString, Kind)>, Errno> {
     let mut found = Vec::new();
     for entry in directory.entries().map_err(|error| errno(&error))? {
-        let named = entry.and_then(|entry| Ok((entry.file_name(), kind_of(&entry)?)));
-        found.push(named.map_err(|error| errno(&error))?);
+        let entry = entry.map_err(|error| errno(&error))?;
+        let kind = kind_of(directory, &entry).map_err(|error| errno(&error))?;
+        found.push((entry.file_name(), kind));
         if found.len() > MAXIMUM_ENTRIES {
             return Err(Errno::FBIG);
         }
@@ -49,27 +50,31 @@ pub(super) fn entries(directory: &Dir) -> Result<Vec<(OsString, Kind)>, Errno> {
     Ok(found)
 }
 
-fn kind_of(entry: &DirEntry) -> io::Result<Kind> {
-    Ok(match Kind::of_entry(&entry.file_type()?) {
-        Kind::Unknown => Entry::of_metadata(&entry.metadata()?).kind,
-        kind => kind,
-    })
+fn kind_of(directory: &Dir, entry: &DirEntry) -> io::Result<Kind> {
+    match Kind::of_entry(&entry.file_type()?) {
+        Kind::Unknown => match look_unmounted(directory, &entry.file_name()) {
+            // A look at a mount asks its server. Whoever opens it as a directory asks beforehand.
+            Err(Errno::XDEV) => Ok(Kind::Directory),
+            looked => Ok(looked?.kind),
+        },
+        kind => Ok(kind),
+    }
 }
 
 /// Returns all paths below an open directory. The content of a directory comes before the directory itself.
-pub(super) fn descendants(directory: &Dir, real: &str, account: &Account) -> Result<Vec<(String, Kind)>, Errno> {
+pub(super) fn descendants(directory: &Dir, real: &str, steps: Steps<'_>) -> Result<Vec<(String, Kind)>, Stopped> {
     let mut found = Vec::new();
     let exact = |name: OsString| name.into_string().map_err(|_| Errno::ILSEQ);
-    collect(directory, real.trim_end_matches('/'), 0, exact, &mut found, account)?;
+    collect(directory, real.trim_end_matches('/'), 0, exact, &mut found, steps)?;
     Ok(found)
 }
 
 /// Returns all names below an open directory. They are for checks and not for opening, because parts that are not UTF-8 are
 /// replaced.
-pub(super) fn names_below(directory: &Dir, account: &Account) -> Result<Vec<String>, Errno> {
+pub(super) fn names_below(directory: &Dir, steps: Steps<'_>) -> Result<Vec<String>, Stopped> {
     let mut found = Vec::new();
     let lossy = |name: OsString| Ok(name.to_string_lossy().into_owned());
-    collect(directory, "", 0, lossy, &mut found, account)?;
+    collect(directory, "", 0, lossy, &mut found, steps)?;
     Ok(found.into_iter().map(|(path, _)| path.trim_start_matches('/').to_owned()).collect())
 }
 
@@ -79,22 +84,22 @@ fn collect(
     level: usize,
     text: fn(OsString) -> Result<String, Errno>,
     found: &mut Vec<(String, Kind)>,
-    account: &Account,
-) -> Result<(), Errno> {
+    steps: Steps<'_>,
+) -> Result<(), Stopped> {
     if level > MAXIMUM_LEVELS {
-        return Err(Errno::NAMETOOLONG);
+        return Err(Errno::NAMETOOLONG.into());
     }
     for (name, kind) in entries(directory)? {
-        looked_at(account)?;
+        looked_at(steps.account())?;
         let path = format!("{real}/{}", text(name.clone())?);
         if kind == Kind::Directory {
-            let below = directory.open_dir_nofollow(&name).map_err(|error| errno(&error))?;
-            let _open = opened(account)?;
-            collect(&below, &path, level + 1, text, found, account)?;
+            let below = steps.directory(directory, &name)?;
+            let _open = opened(steps.account())?;
+            collect(&below, &path, level + 1, text, found, steps)?;
         }
         found.push((path, kind));
         if found.len() > MAXIMUM_ENTRIES {
-            return Err(Errno::FBIG);
+            return Err(Errno::FBIG.into());
         }
     }
     Ok(())
@@ -107,9 +112,9 @@ pub(super) fn find_directory(
     real: &str,
     except: &str,
     is_odd: &dyn Fn(&Dir) -> Result<bool, Errno>,
-    account: &Account,
-) -> Result<Option<String>, Errno> {
-    let mut search = Search { is_odd, seen: 0, account };
+    steps: Steps<'_>,
+) -> Result<Option<String>, Stopped> {
+    let mut search = Search { is_odd, seen: 0, steps };
     search.level(directory, real, except, 0)
 }
 
@@ -118,26 +123,26 @@ struct Search<'a> {
     is_odd: &'a dyn Fn(&Dir) -> Result<bool, Errno>,
     /// The number of names seen so far.
     seen: usize,
-    account: &'a Account,
+    steps: Steps<'a>,
 }
 
 impl Search<'_> {
-    fn level(&mut self, directory: &Dir, real: &str, except: &str, level: usize) -> Result<Option<String>, Errno> {
+    fn level(&mut self, directory: &Dir, real: &str, except: &str, level: usize) -> Result<Option<String>, Stopped> {
         if level > MAXIMUM_LEVELS {
-            return Err(Errno::NAMETOOLONG);
+            return Err(Errno::NAMETOOLONG.into());
         }
         if (self.is_odd)(directory)? {
             return Ok(Some(real.to_owned()));
         }
         for (name, kind) in entries(directory)? {
-            looked_at(self.account)?;
+            looked_at(self.steps.account())?;
             self.seen += 1;
             if self.seen > MAXIMUM_ENTRIES {
-                return Err(Errno::FBIG);
+                return Err(Errno::FBIG.into());
             }
             if kind == Kind::Directory && (level > 0 || name != except) {
-                let below = directory.open_dir_nofollow(&name).map_err(|error| errno(&error))?;
-                let _open = opened(self.account)?;
+                let below = self.steps.directory(directory, &name)?;
+                let _open = opened(self.steps.account())?;
                 let path = format!("{}/{}", real.trim_end_matches('/'), name.to_string_lossy());
                 if let Some(found) = self.level(&below, &path, except, level + 1)? {
                     return Ok(Some(found));
@@ -149,20 +154,20 @@ impl Search<'_> {
 }
 
 /// Removes the content of an open directory.
-pub(super) fn empty(directory: &Dir, account: &Account) -> Result<(), Errno> {
-    empty_level(directory, 0, account)
+pub(super) fn empty(directory: &Dir, steps: Steps<'_>) -> Result<(), Stopped> {
+    empty_level(directory, 0, steps)
 }
 
-fn empty_level(directory: &Dir, level: usize, account: &Account) -> Result<(), Errno> {
+fn empty_level(directory: &Dir, level: usize, steps: Steps<'_>) -> Result<(), Stopped> {
     if level > MAXIMUM_LEVELS {
-        return Err(Errno::NAMETOOLONG);
+        return Err(Errno::NAMETOOLONG.into());
     }
     for (name, kind) in entries(directory)? {
-        looked_at(account)?;
+        looked_at(steps.account())?;
         if kind == Kind::Directory {
-            let below = directory.open_dir_nofollow(&name).map_err(|error| errno(&error))?;
-            let _open = opened(account)?;
-            empty_level(&below, level + 1, account)?;
+            let below = steps.directory(directory, &name)?;
+            let _open = opened(steps.account())?;
+            empty_level(&below, level + 1, steps)?;
             directory.remove_dir(&name).map_err(|error| errno(&error))?;
         } else {
             directory.remove_file(&name).map_err(|error| errno(&error))?;
@@ -185,43 +190,41 @@ pub struct UserNumbers {
 pub(super) fn give_files_of(
     directory: &Dir,
     (old, new): (UserNumbers, UserNumbers),
-    account: &Account,
-) -> Result<(), Errno> {
+    steps: Steps<'_>,
+) -> Result<(), Stopped> {
     let owner = rustix::fs::fstat(directory)?.st_uid;
     if owner != old.uid && owner != new.uid {
         return Ok(());
     }
-    give_level(directory, (old, new), 0, account)
+    give_level(directory, (old, new), 0, steps)
 }
 
 fn give_level(
     directory: &Dir,
     numbers: (UserNumbers, UserNumbers),
     level: usize,
-    account: &Account,
-) -> Result<(), Errno> {
+    steps: Steps<'_>,
+) -> Result<(), Stopped> {
     if level > MAXIMUM_LEVELS {
-        return Err(Errno::NAMETOOLONG);
+        return Err(Errno::NAMETOOLONG.into());
     }
     for (name, kind) in entries(directory)? {
-        looked_at(account)?;
+        looked_at(steps.account())?;
         let given = if kind == Kind::Directory {
-            let below = directory.open_dir_nofollow(&name).map_err(|error| errno(&error));
-            below.and_then(|below| {
-                let _open = opened(account)?;
-                give_level(&below, numbers, level + 1, account)
+            steps.directory(directory, &name).and_then(|below| {
+                let _open = opened(steps.account())?;
+                give_level(&below, numbers, level + 1, steps)
             })
         } else {
-            let held = directory.open_with(&name, &open::to_hold()).map_err(|error| errno(&error));
-            held.and_then(|held| give_own(&held, numbers))
+            steps.open(directory, &name, HOLD).and_then(|held| Ok(give_own(&held, numbers)?))
         };
         match given {
             // The user may remove and exchange what is there at any time.
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {}
+            Err(Stopped { errno: Errno::NOENT | Errno::NOTDIR | Errno::LOOP, .. }) => {}
             given => given?,
         }
     }
-    give_own(directory, numbers)
+    Ok(give_own(directory, numbers)?)
 }
 
 /// Gives what is open to a user's new numbers, if the user owns it.

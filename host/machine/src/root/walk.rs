@@ -9,7 +9,7 @@
 //! could then learn whether a hidden directory exists.
 
 use super::fault::errno;
-use super::{Fault, HOLD, Kind, MAXIMUM_DEPTH, Place, Root, entry::Entry, remote::require_answers, tree};
+use super::{Fault, HOLD, Kind, MAXIMUM_DEPTH, Place, Root, entry::Entry, step::Steps, tree};
 use cap_fs_ext::DirExt as _;
 use cap_std::fs::Dir;
 use contract::{FileCall, OpenFile};
@@ -104,7 +104,8 @@ impl Walk<'_> {
     /// Continues the walk to its end. The place is then the present name in the last directory, or that directory itself.
     fn go_on(&mut self, follow: bool) -> Result<(), Errno> {
         let mut links = 0;
-        let remote = self.trail.root.remote.now();
+        let root = self.trail.root;
+        let steps = (!root.remote.is_empty()).then(|| Steps::new(&root.remote, root.account()));
         while let Some(name) = self.ahead.pop() {
             if name == ".." {
                 self.trail.directories.pop();
@@ -112,9 +113,8 @@ impl Walk<'_> {
             }
             let is_last = self.ahead.is_empty();
             let name = &*self.name.insert(name);
-            if !remote.is_empty() {
-                let path = format!("{}/{name}", self.trail.real());
-                require_answers(&remote, &path, self.trail.root.account())?;
+            if let Some(steps) = &steps {
+                steps.require_answer(self.trail.last(), name.as_ref()).map_err(|stopped| stopped.errno)?;
             }
             let metadata = match self.trail.last().symlink_metadata(name) {
                 Ok(metadata) => metadata,

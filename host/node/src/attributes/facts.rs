@@ -6,16 +6,17 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::automatic::split;
+use super::limits;
 use super::withheld::without;
-use super::{AttributeError, Level, limits};
 
-/// The facts of the machine, under Ohai's keys. They are checked once. Policies that may see the same part share it.
+/// The facts of the machine, under Ohai's keys. Policies that may see the same part share it. Members that no policy could have
+/// as attributes are left out. Users of the machine choose some keys, such as those of their mounts, and must not end the runs
+/// of all policies by them.
 #[derive(Debug)]
 pub struct SharedFacts {
     all: Arc<Value>,
     /// Members whose keys describe a node or a policy. A policy starts with them, and replaces most of them.
     own: Map<String, Value>,
-    checked: Result<(), AttributeError>,
     parts: Vec<FactsPart>,
 }
 
@@ -33,8 +34,7 @@ pub(crate) struct FactsPart {
 impl From<Map<String, Value>> for SharedFacts {
     fn from(facts: Map<String, Value>) -> Self {
         let (own, facts) = split(facts);
-        let all = Arc::new(Value::Object(facts));
-        Self { checked: check(&all), all, own, parts: vec![] }
+        Self { all: Arc::new(Value::Object(acceptable_facts(facts))), own, parts: vec![] }
     }
 }
 
@@ -45,36 +45,31 @@ impl SharedFacts {
     }
 
     /// Returns the part that a policy may see. A part that an earlier policy saw is not made again.
-    ///
-    /// # Errors
-    /// The facts are nested too deeply, or hold what only a running guest may hold.
-    pub(crate) fn part(&mut self, visible: impl FnOnce(&Value) -> Cow<'_, Value>) -> Result<FactsPart, AttributeError> {
-        self.checked.clone()?;
+    pub(crate) fn part(&mut self, visible: impl FnOnce(&Value) -> Cow<'_, Value>) -> FactsPart {
         let shown = match visible(&self.all) {
             Cow::Owned(Value::Object(shown)) => shown,
             Cow::Owned(_) => Map::new(),
             Cow::Borrowed(_) => {
                 let (all, shown) = (Arc::clone(&self.all), Arc::clone(&self.all));
-                return Ok(FactsPart { all, shown, hidden: Arc::default() });
+                return FactsPart { all, shown, hidden: Arc::default() };
             }
         };
         let is_same = |part: &&FactsPart| part.shown.as_object().is_some_and(|known| are_equal_objects(known, &shown));
         if let Some(known) = self.parts.iter().find(is_same) {
-            return Ok(known.clone());
+            return known.clone();
         }
         let all = self.all.as_object().cloned().unwrap_or_default();
         let hidden = Arc::new(without(all, &shown));
         let part = FactsPart { all: Arc::clone(&self.all), shown: Arc::new(Value::Object(shown)), hidden };
         self.parts.push(part.clone());
-        Ok(part)
+        part
     }
 }
 
-fn check(facts: &Value) -> Result<(), AttributeError> {
-    if limits::inspect::<&str>(facts, &[])?.holds_guest_values {
-        return Err(AttributeError::GuestValueNotAccepted { path: Level::Automatic.as_str().to_owned() });
-    }
-    Ok(())
+/// Returns facts without what no policy could have as attributes: too long keys, values that are nested too deeply.
+pub fn acceptable_facts(mut facts: Map<String, Value>) -> Map<String, Value> {
+    limits::remove_refused(&mut facts);
+    facts
 }
 
 /// Tells whether two lists of members are equal and in the same order, also in objects inside them. Looking up each member

@@ -69,6 +69,32 @@ pub(crate) fn inspect<Step: AsRef<str>>(value: &Value, path: &[Step]) -> Result<
     Ok(inspection)
 }
 
+/// Removes everything that [`inspect`] would refuse, wherever it is below an object.
+pub(crate) fn remove_refused(object: &mut Map<String, Value>) {
+    keep_accepted(object, MAX_DEPTH - 1);
+}
+
+fn keep_accepted(object: &mut Map<String, Value>, depth_left: usize) {
+    object.retain(|key, child| !is_reserved(key) && key.len() <= MAX_KEY_BYTES && is_accepted(child, depth_left));
+}
+
+/// Removes what is refused below a value. Returns whether the value itself is accepted.
+fn is_accepted(value: &mut Value, depth_left: usize) -> bool {
+    match (value, depth_left.checked_sub(1)) {
+        (Value::Object(object), Some(_)) if is_guest_value(object) => false,
+        (Value::Object(object), Some(depth_left)) => {
+            keep_accepted(object, depth_left);
+            true
+        }
+        (Value::Array(array), Some(depth_left)) => {
+            array.retain_mut(|child| is_accepted(child, depth_left));
+            true
+        }
+        (Value::Object(_) | Value::Array(_), None) => false,
+        _ => true,
+    }
+}
+
 /// Checks a path before anything is looked up or stored with it.
 pub(crate) fn check_path<Step: AsRef<str>>(path: &[Step]) -> Result<(), AttributeError> {
     if path.is_empty() {

@@ -63,7 +63,8 @@ impl NodeObject {
         record: &PolicyRecord,
         own: Option<&Map<String, Value>>,
     ) -> Result<u64, ObjectError> {
-        let levels = json!([record.default, record.r#override]);
+        let hidden = [record.hidden_inherited.to_saved(), record.hidden_normal.to_saved()];
+        let levels = json!([record.default, record.r#override, hidden]);
         if written_bytes(&levels, MAX_SAVED_BYTES / 2).is_none() {
             return Err(ObjectError::PolicyTooLarge { limit: MAX_SAVED_BYTES });
         }

@@ -46,6 +46,20 @@ fn what_a_policy_may_not_read_is_not_there_and_is_not_lost() {
     assert_eq!(node.automatic()["platform_version"], json!("12"));
 }
 
+/// Users choose the names of their mounts, which are keys of facts.
+#[test]
+fn attack_facts_that_no_attribute_can_be_end_no_policy() {
+    let mut node = NodeObject::new("n").unwrap();
+    node.begin_run(&POLICIES, Map::new());
+    let long = "x".repeat(5_000);
+    let deep = (0..95).fold(json!(1), |value, _| json!({ "a": value }));
+    let facts = json!({"filesystem": {"by_pair": {long: {"a": 1}, "b,/b": {"a": 1}}}, "deep": deep, "all": [[1]]});
+    let sight = ReadFilter { inherited: &whole, normal: ALL_OF_NORMAL, facts: &whole };
+    let attributes = node.begin_policy_seeing(&start("core"), &mut object(facts).into(), &sight).unwrap();
+    assert_eq!(attributes.read(&["filesystem"]), Some(json!({"by_pair": {"b,/b": {"a": 1}}})));
+    assert_eq!(attributes.read(&["all"]), Some(json!([[1]])));
+}
+
 #[test]
 fn policies_share_the_facts_but_neither_sight_nor_new_facts() {
     let mut node = NodeObject::new("n").unwrap();

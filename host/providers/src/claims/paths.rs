@@ -2,10 +2,9 @@
 
 use super::{digest, named, text};
 use crate::plan::View;
-use crate::resources::mount::TABLE;
 use crate::resources::{Access, Account, asked, cookbook_source, remote_directory, systemd_unit};
 use crate::value;
-use contract::{ABSENT, CONTENT, Claim, LINES, PATH, PRESENCE, Wanted};
+use contract::{ABSENT, CONTENT, Claim, LINES, OwnPart, PATH, PRESENCE, Wanted};
 use schema::types::cookbook_file::CookbookFileProperties;
 use schema::types::directory::DirectoryProperties;
 use schema::types::git::GitProperties;
@@ -44,9 +43,11 @@ pub(super) fn file(wanted: &Wanted<'_>, view: &mut View<'_>) -> Vec<Claim> {
 }
 
 fn with_content(claim: Claim, wanted: &Wanted<'_>, view: &View<'_>) -> Claim {
-    if wanted.declaration.own.is_some() && claim.identity.name == TABLE {
+    match wanted.declaration.own {
         // wrun adds a line, and leaves the others as they are.
-        return claim.with(LINES, "mounts");
+        Some(OwnPart::SwapLine { .. }) => return claim.with(LINES, "mounts"),
+        Some(OwnPart::Lines) => return claim.with(LINES, "some"),
+        _ => {}
     }
     let content = match asked::content(wanted, "content") {
         Ok(Some(content)) => Some(digest(content)),

@@ -2,8 +2,9 @@
 
 use super::text::{one_line, plain_name};
 use super::{Composite, Machine, child, children, command, invalid, not_if, notifying, with};
+use crate::plan::View;
 use crate::resources::asked;
-use contract::{Composition, Declaration, Raised, Timing, Wanted};
+use contract::{Composition, Declaration, OwnPart, Raised, Timing, Wanted};
 use schema::types::hostname::HostnameProperties;
 use serde_json::{Value, json};
 
@@ -34,7 +35,7 @@ impl Composite for Hostname {
         };
         let is_set = current.as_deref().map(str::trim) == Some(name);
         made.push(not_if(is_set, reloading(command(&format!("set hostname to {name}"), "run", &set))));
-        if let Some(address) = properties.ipaddress.clone().or_else(|| own_address(machine)) {
+        if let Some(address) = address(&properties, machine.view) {
             made.push(hosts(&properties, &address, machine)?);
         }
         made.push(kept(name, machine)?);
@@ -50,7 +51,8 @@ fn reloading(child: Declaration) -> Declaration {
 /// Returns the child that stores the name for the next start. Its file depends on the distribution.
 fn kept(name: &str, machine: &mut Machine<'_, '_>) -> Result<Declaration, Raised> {
     let has_systemd = machine.exists("/usr/bin/hostnamectl") && machine.exists("/run/systemd/system");
-    if has_systemd && !machine.is_container() {
+    // Below another root, systemd is that of the machine that wrun runs on.
+    if has_systemd && (machine.has_own_kernel() || machine.is_survey) && !machine.is_container() {
         let keep = ["hostnamectl", "set-hostname", name];
         machine.granted(&keep)?;
         // `hostnamectl status` would start a service of systemd, also in a dry run. The name that it shows is in this file.
@@ -106,7 +108,8 @@ fn with_line(
     let before = machine.readable_text(path)?.unwrap_or_default();
     let kept = before.lines().filter(|one| !is_replaced(one)).chain([line]);
     let content = kept.map(|one| format!("{one}\n")).collect::<String>();
-    Ok(not_if(before.lines().any(|one| one == line), file(path, &content)))
+    let file = Declaration { own: Some(OwnPart::Lines), ..file(path, &content) };
+    Ok(not_if(before.lines().any(|one| one == line), file))
 }
 
 /// Makes a file be written in place in a container, where it is mounted from outside and cannot be replaced by a rename.
@@ -120,11 +123,19 @@ fn file(path: &str, content: &str) -> Declaration {
     child("file", path, "create", [("content", json!(content)), owner, group, ("mode", json!("0644"))])
 }
 
-/// Returns the node's own address, if the policy may see it.
-fn own_address(machine: &Machine<'_, '_>) -> Option<String> {
-    let facts = machine.view.settings.facts.as_ref()?;
-    let found = facts(Some("ipaddress")).ok()?;
-    found.get("ipaddress").and_then(Value::as_str).map(str::to_owned)
+/// Tells whether the action sees to a line of the file of names and addresses, and returns the file's path.
+pub(crate) fn line_of(wanted: &Wanted<'_>, view: &View<'_>) -> Option<&'static str> {
+    let properties: HostnameProperties = asked::properties(wanted).ok()?;
+    address(&properties, view).map(|_| HOSTS)
+}
+
+/// Returns the address for the name: that of the resource, or the node's own one if the policy may see it.
+fn address(properties: &HostnameProperties, view: &View<'_>) -> Option<String> {
+    let own = || {
+        let found = view.settings.facts.as_ref()?(Some("ipaddress")).ok()?;
+        found.get("ipaddress").and_then(Value::as_str).map(str::to_owned)
+    };
+    properties.ipaddress.clone().or_else(own)
 }
 
 #[cfg(test)]

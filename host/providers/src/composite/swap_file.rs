@@ -71,8 +71,7 @@ impl Composite for SwapFile {
                 format!("make {path} swappable"),
                 format!("enable swap for {path}"),
             ]);
-            let own = OwnPart::SwapSpace { size, timeout: properties.timeout, is_covered };
-            parts.push(step(swap_space(path, own)));
+            parts.push(step(swap_space(path, (size, properties.timeout), is_covered)));
             if machine.has_own_kernel() || machine.is_survey {
                 parts.push(step(command("swapon", "run", &["swapon", path])));
             }
@@ -82,10 +81,11 @@ impl Composite for SwapFile {
                 if !table.lines().any(|one| one.trim() == line) {
                     sentences.push(format!("add `{line}` to {TABLE}"));
                     // Filling the file takes a while, and others may write to the table meanwhile.
-                    let own = Some(OwnPart::SwapLine { swap_file: path.to_owned() });
+                    let swap_file = path.to_owned();
                     let file = child("file", TABLE, "create", []);
+                    let file = file.chosen(|chosen| OwnPart::SwapLine { swap_file, chosen });
                     // The other lines are not the policy's, and may have passwords.
-                    parts.push(step(Declaration { own, sensitive: true, ..file }));
+                    parts.push(step(Declaration { sensitive: true, ..file }));
                 }
             }
         }
@@ -102,9 +102,9 @@ impl Composite for SwapFile {
 }
 
 /// Returns the part that makes the file and fills it.
-fn swap_space(path: &str, own: OwnPart) -> Declaration {
+fn swap_space(path: &str, (size, timeout): (u64, u64), is_covered: bool) -> Declaration {
     let properties = [("owner", json!(own_number())), ("mode", json!("0600")), ("backup", json!(false))];
-    Declaration { own: Some(own), ..child("file", path, "create", properties) }
+    child("file", path, "create", properties).chosen(|chosen| OwnPart::SwapSpace { size, timeout, is_covered, chosen })
 }
 
 /// Returns the words of a command about the file.

@@ -23,7 +23,10 @@ impl Composite for Sysctl {
                 return Ok(Composition::default());
             }
             let load = command_in_default_environment(LOAD, "run", &["sysctl", "-p"]);
-            let made = vec![in_real_runs(child("file", &path, "delete", [])), in_real_runs(load)];
+            let mut made = vec![in_real_runs(child("file", &path, "delete", []))];
+            if machine.has_own_kernel() || machine.is_survey {
+                made.push(in_real_runs(load));
+            }
             return Ok(change([format!("removing sysctl config at {path}")], made));
         }
         let value = one_line("value", properties.value.as_deref().unwrap_or_default())?;

@@ -6,6 +6,9 @@ use contract::{ErrorKind, Limit, Raised};
 use grants::Capability;
 use std::collections::HashSet;
 
+/// Maximum length of a text in the files of accounts, in bytes.
+const MAX_FIELD: usize = 1024;
+
 /// Maximum length of a name in the records of the kernel and the login tools, in bytes.
 const MAXIMUM_NAME: usize = 32;
 
@@ -26,10 +29,13 @@ pub(super) fn check_name(name: &str, kind: ErrorKind) -> Result<(), Raised> {
 /// Checks a field of the account files: it must not contain a separator or a line end.
 ///
 /// # Errors
-/// The value contains a colon or a control character.
+/// The value contains a colon or a control character, or is too long: all policies read the files of accounts.
 pub(super) fn check_field(property: &str, value: &str, kind: ErrorKind) -> Result<(), Raised> {
     if value.contains(|c: char| c == ':' || c.is_control()) {
         return Err(Raised::new(kind, format!("{property} holds a colon or a control character")));
+    }
+    if value.len() > MAX_FIELD {
+        return Err(Raised::new(kind, format!("{property} has more than {MAX_FIELD} bytes")));
     }
     Ok(())
 }
@@ -101,6 +107,12 @@ pub(super) fn explain_ranges(raised: Raised) -> Raised {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn attack_long_texts_do_not_fill_the_files_of_accounts() {
+        let check = |length: usize| check_field("comment", &"x".repeat(length), ErrorKind::User);
+        assert!(check(MAX_FIELD).is_ok() && check(MAX_FIELD + 1).is_err());
+    }
 
     #[test]
     fn names_that_would_break_the_files_are_refused() {

@@ -39,7 +39,7 @@ impl Source for File {
             Some(OwnPart::SwapSpace { size, timeout, .. }) => {
                 return Ok(Some(Content::SwapSpace { size: *size, timeout: Duration::from_secs(*timeout) }));
             }
-            Some(OwnPart::SwapLine { swap_file }) => {
+            Some(OwnPart::SwapLine { swap_file, .. }) => {
                 let table = mount::table_with_swap_file(swap_file, view)?;
                 return Ok(Some(Content::Bytes(Cow::Owned(table.into_bytes()))));
             }

@@ -21,7 +21,7 @@ use grants::{Denied, GrantedMount, GrantedPath, MountAsked, PolicyGrants};
 use machine::command::Launch;
 use machine::denied::denied;
 use machine::guest::ForeseenFile;
-use machine::root::absent;
+use machine::root::{MAX_GROWN_TABLE, absent};
 use machine::written;
 use schema::types::mount::MountProperties;
 use table::Line;
@@ -267,7 +267,7 @@ impl Task {
         view.grants.mount_at_start(&self.granted).map_err(denied)?;
         self.require_fixed(view)?;
         let shown = found.map_or_else(|| self.device.clone(), |line| line.device);
-        let text = table::with(&text, |line| self.is_ours(line), &self.line);
+        let text = grown(table::with(&text, |line| self.is_ours(line), &self.line), &text)?;
         self.write(format!("enable {shown}"), text, wanted, view)
     }
 
@@ -324,7 +324,17 @@ pub(crate) fn table_with_swap_file(path: &str, view: &View<'_>) -> Result<String
         dump: 0,
         pass: 0,
     };
-    Ok(table::with(&table_text(view)?, |one| *one == line, &line))
+    let text = table_text(view)?;
+    grown(table::with(&text, |one| *one == line, &line), &text)
+}
+
+/// Returns a changed table, unless it has grown too large.
+fn grown(text: String, before: &str) -> Result<String, Raised> {
+    if text.len() > MAX_GROWN_TABLE && text.len() > before.len() {
+        let message = format!("{TABLE} would have more than {MAX_GROWN_TABLE} bytes");
+        return Err(Raised::new(ErrorKind::TooLarge, message));
+    }
+    Ok(text)
 }
 
 /// Returns the change of mounting or unmounting a file system.

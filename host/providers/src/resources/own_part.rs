@@ -27,7 +27,7 @@ pub(crate) fn manage(
             of_command(&["swapon".to_owned(), written.to_owned()], real, grants)
         }
         // The right to use the file is the right to use it at the next start.
-        Some(OwnPart::SwapLine { swap_file }) if real == mount::TABLE => {
+        Some(OwnPart::SwapLine { swap_file, .. }) if real == mount::TABLE => {
             of_command(&["swapon".to_owned(), swap_file.clone()], real, grants)
         }
         // A right to the path is enough as well.

@@ -193,9 +193,7 @@ fn fetch(
 fn is_brought(raised: &Raised, wanted: &Wanted<'_>, view: &View<'_>) -> bool {
     let Ok(RemoteFileProperties { source, .. }) = asked::properties(wanted) else { return false };
     let comes = |source: &String| match Address::of(source) {
-        Ok(Address::File(path)) => {
-            view.root.future_place(&path).is_ok_and(|place| view.assumed.path(&place.real()))
-        }
+        Ok(Address::File(path)) => view.root.future_place(&path).is_ok_and(|place| view.assumed.path(&place.real())),
         _ => false,
     };
     matches!(raised.kind, ErrorKind::System(SystemError::NotFound)) && source.unwrap_or_default().iter().any(comes)

@@ -261,20 +261,24 @@ impl Unit {
 #[derive(Debug, Clone)]
 struct Systemctl {
     user: Option<(String, u32)>,
+    /// True below another root: the systemd that runs is that of the machine that wrun runs on, and must hear nothing.
+    is_offline: bool,
 }
 
 impl Systemctl {
     fn of(user: Option<String>, view: &mut View<'_>) -> Result<Self, Raised> {
-        let Some(name) = user else { return Ok(Self { user: None }) };
+        let is_offline = !view.root.is_whole();
+        let Some(name) = user else { return Ok(Self { user: None, is_offline }) };
         let _granted = view.grants.user(&name, standing::of_user(&name, view)).map_err(denied)?;
         let uid = view.users().user(&name).map(|user| user.uid);
         let uid = uid.ok_or_else(|| Raised::new(ErrorKind::InvalidArgument, format!("can't find user for {name}")))?;
-        Ok(Self { user: Some((name, uid)) })
+        Ok(Self { user: Some((name, uid)), is_offline })
     }
 
     fn launch(&self, words: &[&str]) -> Launch {
         let whose = if self.user.is_some() { "--user" } else { "--system" };
         let launch = Launch::program("systemctl", [&[whose], words].concat());
+        let launch = if self.is_offline { launch.environment("SYSTEMD_OFFLINE", "1") } else { launch };
         match &self.user {
             None => launch,
             Some((name, uid)) => {

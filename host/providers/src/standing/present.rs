@@ -1,6 +1,6 @@
 //! A look at what is on a machine now, for entries of grants that nobody is asked about.
 
-use super::run_by_root::UNITS;
+use super::run_by_root::units::UNITS;
 use crate::resources::package::packages_of_dpkg;
 use grants::{AtPath, Present};
 use machine::root::{Kind, Root};

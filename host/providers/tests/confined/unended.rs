@@ -1,14 +1,14 @@
 //! Commands that do not end, whatever they are sent: neither a run nor a dry run waits for them.
 
 use crate::machine;
-use crate::support::{Bench, run};
-use contract::{CommandLine, CommandTest, ErrorKind, GuardResult, Machine as _, MachineError, Providers as _};
+use crate::support::{Bench, Done, run};
+use contract::{CommandLine, CommandTest, ErrorKind, GuardResult, Machine as _, MachineError, Providers as _, Raised};
 use grants::{Addition, Grants};
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 use serde_json::json;
 use std::io::{BufRead as _, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -35,40 +35,51 @@ fn within_a_minute<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static)
 
 /// A mounted file system with a silent server. When the server is gone, its file system fails at once.
 struct Silent {
-    directory: tempfile::TempDir,
+    /// The folder of the mount, if it is the mount's own.
+    folder: Option<tempfile::TempDir>,
+    point: PathBuf,
     server: Child,
 }
 
 impl Silent {
     /// `None`: this machine has no such file systems.
     fn mounted() -> Option<Self> {
-        Self::mounted_for("")
+        Self::in_a_folder("")
     }
 
     /// One into which the kernel also lets root, as into NFS.
     fn of_everyone() -> Option<Self> {
-        Self::mounted_for("everyone")
+        Self::in_a_folder("everyone")
     }
 
-    fn mounted_for(others: &str) -> Option<Self> {
+    fn in_a_folder(others: &str) -> Option<Self> {
+        // A dry run shows the directories for scratch files without what is mounted in them.
+        let folder = tempfile::Builder::new().prefix("wrun-silent-").tempdir_in("/var/lib").unwrap();
+        std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let mut silent = Self::at(folder.path().to_owned(), others)?;
+        silent.folder = Some(folder);
+        Some(silent)
+    }
+
+    fn at(point: PathBuf, others: &str) -> Option<Self> {
         if !Path::new("/dev/fuse").exists() {
             eprintln!("skipped: this machine has no /dev/fuse");
             return None;
         }
-        // A dry run shows the directories for scratch files without what is mounted in them.
-        let directory = tempfile::Builder::new().prefix("wrun-silent-").tempdir_in("/var/lib").unwrap();
-        std::fs::set_permissions(directory.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         let mut server = Command::new("perl");
-        let mut server =
-            server.args(["-e", SERVER]).arg(directory.path()).arg(others).stdout(Stdio::piped()).spawn().unwrap();
+        let mut server = server.args(["-e", SERVER]).arg(&point).arg(others).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
         assert_eq!(line, "mounted\n");
-        Some(Self { directory, server })
+        Some(Self { folder: None, point, server })
     }
 
     fn file(&self) -> String {
-        format!("{}/f", self.directory.path().display())
+        format!("{}/f", self.point.display())
+    }
+
+    fn unmount(&self) {
+        nix::mount::umount2(&self.point, nix::mount::MntFlags::MNT_DETACH).unwrap();
     }
 }
 
@@ -77,7 +88,7 @@ impl Drop for Silent {
         self.server.kill().unwrap();
         self.server.wait().unwrap();
         // A test may have unmounted it.
-        let _ = nix::mount::umount2(self.directory.path(), nix::mount::MntFlags::MNT_DETACH);
+        let _ = nix::mount::umount2(&self.point, nix::mount::MntFlags::MNT_DETACH);
     }
 }
 
@@ -132,8 +143,8 @@ fn attack_a_path_below_a_silent_file_system_holds_no_run() {
         let Some(silent) = Silent::of_everyone() else { return };
         let bench = Bench::whole("paths = [\"ROOT/own/**\"]");
         std::fs::create_dir_all(bench.path("own")).unwrap();
-        std::os::unix::fs::symlink(silent.directory.path(), bench.path("own/link")).unwrap();
-        for path in [silent.file(), bench.text("ROOT/own/link/f"), silent.directory.path().display().to_string()] {
+        std::os::unix::fs::symlink(&silent.point, bench.path("own/link")).unwrap();
+        for path in [silent.file(), bench.text("ROOT/own/link/f"), silent.point.display().to_string()] {
             for why_run in [false, true] {
                 let asked = bench.declaration("file", &path, json!({"content": "x"}));
                 let raised = run(&mut bench.providers(why_run), &asked, "create", why_run).unwrap_err();
@@ -145,8 +156,47 @@ fn attack_a_path_below_a_silent_file_system_holds_no_run() {
         assert!(raised.hint.as_deref().is_some_and(|hint| hint.contains("does not answer")), "{raised:?}");
         // Others go on, and so does what comes back.
         granted.run("file", "ROOT/etc/other", "create", json!({"content": "x"})).unwrap();
-        nix::mount::umount2(silent.directory.path(), nix::mount::MntFlags::MNT_DETACH).unwrap();
+        silent.unmount();
         granted.run("file", &silent.file(), "create", json!({"content": "x"})).unwrap();
+    });
+}
+
+#[test]
+fn attack_a_silent_file_system_inside_a_tree_holds_no_run() {
+    within_a_minute(|| {
+        let bench = Bench::whole("paths = [\"ROOT/own/**\"]\nusers = [\"*\"]");
+        std::fs::create_dir_all(bench.path("own/tree/a/mount")).unwrap();
+        std::fs::write(bench.path("own/tree/z"), "").unwrap();
+        let Some(silent) = Silent::at(bench.path("own/tree/a/mount"), "everyone") else { return };
+        let requires_answer = |done: Result<Done, Raised>| {
+            let raised = done.unwrap_err();
+            assert!(raised.hint.as_deref().is_some_and(|hint| hint.contains("does not answer")), "{raised:?}");
+            assert!(raised.message.contains(&bench.text("ROOT/own/tree/a/mount")), "{raised:?}");
+        };
+        requires_answer(bench.run("directory", "ROOT/own/tree", "delete", json!({"recursive": true})));
+        requires_answer(bench.why_run("directory", "ROOT/own/tree", "delete", json!({"recursive": true})));
+        requires_answer(bench.run("directory", "ROOT/own/tree", "create", json!({"owner": "nobody"})));
+        assert!(bench.path("own/tree/z").exists());
+        // The kernel reports no change of the mounts when a folder above one is renamed.
+        std::fs::rename(bench.path("own/tree"), bench.path("own/renamed")).unwrap();
+        let raised = bench.run("file", "ROOT/own/renamed/a/mount/f", "create", json!({"content": "x"})).unwrap_err();
+        assert!(raised.hint.as_deref().is_some_and(|hint| hint.contains("does not answer")), "{raised:?}");
+        let raised = bench.run("directory", "ROOT/own/renamed", "delete", json!({"recursive": true})).unwrap_err();
+        assert!(raised.message.contains(&bench.text("ROOT/own/renamed/a/mount")), "{raised:?}");
+        nix::mount::umount2(&bench.path("own/renamed/a/mount"), nix::mount::MntFlags::MNT_DETACH).unwrap();
+        bench.run("directory", "ROOT/own/renamed", "delete", json!({"recursive": true})).unwrap();
+        drop(silent);
+    });
+}
+
+#[test]
+fn attack_removing_a_tree_enters_no_silent_file_system() {
+    within_a_minute(|| {
+        let bench = Bench::whole("").unlimited();
+        std::fs::create_dir_all(bench.path("tree/a/mount")).unwrap();
+        let Some(_silent) = Silent::at(bench.path("tree/a/mount"), "everyone") else { return };
+        let raised = bench.run("directory", "ROOT/tree", "delete", json!({"recursive": true})).unwrap_err();
+        assert!(raised.message.contains(&bench.text("ROOT/tree/a/mount")), "{raised:?}");
     });
 }
 
@@ -184,8 +234,10 @@ fn attack_a_command_cannot_join_wruns_process_group() {
 
 #[test]
 fn a_timeout_also_ends_what_has_left_the_group() {
-    let (seconds, line) = ("613.29", "setsid sleep 613.29 & wait");
-    let outcome = machine().providers(false).machine().run(&command(&["sh", "-c", line]), false).unwrap();
+    // No other process of the machine has this argument: several runs of this test may share the machine.
+    let seconds = format!("613.{}", std::process::id());
+    let line = format!("setsid sleep {seconds} & wait");
+    let outcome = machine().providers(false).machine().run(&command(&["sh", "-c", &line]), false).unwrap();
     assert!(outcome.timed_out, "{outcome:?}");
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let texts = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());

@@ -119,7 +119,7 @@ fn a_time_zone_is_a_link_where_systemd_does_not_run() {
 /// programs that print nothing.
 #[test]
 fn attack_the_present_zone_and_name_are_read_without_starting_systemds_services() {
-    let bench = Bench::new("").unlimited();
+    let bench = Bench::whole("").unlimited();
     for folder in ["run/systemd/system", "usr/bin", "etc"] {
         std::fs::create_dir_all(bench.path(folder)).unwrap();
     }
@@ -130,7 +130,14 @@ fn attack_the_present_zone_and_name_are_read_without_starting_systemds_services(
     let compose = |kind: &str, name: &str| {
         let declaration = bench.declaration(kind, name, json!({}));
         let wanted = Wanted { resource: 0, declaration: &declaration, action: "set", resolved: vec![], why_run: true };
-        bench.providers(true).compose(&wanted, Purpose::Action).unwrap()
+        let settings = Arc::new(bench.settings(true));
+        // Only the whole machine has a systemd of its own. For this thread, the folder is the whole machine.
+        let compose = || {
+            nix::sched::unshare(nix::sched::CloneFlags::CLONE_FS).unwrap();
+            nix::unistd::chroot(&bench.root).unwrap();
+            MachineProviders::new(settings).unwrap().compose(&wanted, Purpose::Action).unwrap()
+        };
+        std::thread::scope(|scope| scope.spawn(compose).join().unwrap())
     };
     let link = bench.path("etc/localtime");
     for (text, is_it) in [

@@ -239,3 +239,14 @@ fn a_mount_needs_its_own_grant() {
         }
     }
 }
+
+/// Each link and each removal of a directory asks the table, also those of other policies.
+#[test]
+fn attack_a_large_table_grows_no_more_and_stops_nobody() {
+    let bench = Bench::new("").unlimited();
+    std::fs::write(bench.path("etc/fstab"), format!("# {}\n", "x".repeat(1 << 20))).unwrap();
+    let raised = bench.run("mount", "/mnt", "enable", memory()).unwrap_err();
+    assert!(raised.message.contains("would have more than"), "{raised:?}");
+    bench.run("link", "/link", "create", json!({"to": "/etc"})).unwrap();
+    bench.run("link", "/link", "delete", json!({})).unwrap();
+}
