@@ -142,7 +142,10 @@ fn written_attributes_are_suggested_by_their_whole_path() {
     };
     let all = grants(recipe);
     let lines: Vec<_> = all.lines().skip_while(|line| !line.starts_with("write_attributes")).take(5).collect();
-    assert_eq!(lines, ["write_attributes = [", "    \"backup\",", "    \"backup.paths\",", "    \"odd\",", "    \"whole\","]);
+    assert_eq!(
+        lines,
+        ["write_attributes = [", "    \"backup\",", "    \"backup.paths\",", "    \"odd\",", "    \"whole\","]
+    );
     let one = grants(recipe.lines().next().unwrap());
     assert!(one.contains("write_attributes = [\"backup.paths\"]\n"), "{one}");
 }
