@@ -136,6 +136,12 @@ pub fn is_pipe(open: impl AsFd) -> bool {
     about.is_ok_and(|about| about.file_type().is_fifo())
 }
 
+/// Returns whether two open descriptors are of the same file, pipe or terminal.
+pub fn is_same(one: impl AsFd, other: impl AsFd) -> bool {
+    let stats = rustix::fs::fstat(one).ok().zip(rustix::fs::fstat(other).ok());
+    stats.is_some_and(|(one, other)| (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino))
+}
+
 /// Reads a regular file of at most `limit` bytes.
 ///
 /// # Errors

@@ -194,10 +194,7 @@ pub(crate) fn is_shown() -> bool {
 fn is_one_place() -> bool {
     use std::sync::OnceLock;
     static ONE: OnceLock<bool> = OnceLock::new();
-    *ONE.get_or_init(|| {
-        let stats = rustix::fs::fstat(io::stdout()).ok().zip(rustix::fs::fstat(io::stderr()).ok());
-        stats.is_some_and(|(out, error)| (out.st_dev, out.st_ino) == (error.st_dev, error.st_ino))
-    })
+    *ONE.get_or_init(|| plain_files::is_same(io::stdout(), io::stderr()))
 }
 
 /// Wraps the lines of a text that are longer than the terminal's width, at blanks if possible. Further rows are indented. For
