@@ -56,8 +56,9 @@ impl Running<'_> {
         match &how.write {
             Some(path) => {
                 let consent = Consent { yes: how.yes, dangerous: how.dangerous };
-                let written =
-                    write_suggestion(path, journal.additions(how.sensitive), &machine, consent, self.printer)?;
+                let all = GrantsFiles::read(&self.settings.run.grants, false)?.parse()?;
+                let node = (&all, &machine);
+                let written = write_suggestion(path, journal.additions(how.sensitive), node, consent, self.printer)?;
                 if written == Written::Declined {
                     return Ok(Exit::Failed);
                 }

@@ -58,21 +58,22 @@ pub(super) fn apply(changes: &[Change], yes: bool, options: &str, printer: Print
     Ok(Written::Done)
 }
 
-/// Adds the entries of a suggestion to a file. `machine` decides which entries are risky.
+/// Adds the entries of a suggestion to a file. The node's grants and `machine` decide which entries are risky: those of other
+/// policies are in other files.
 ///
 /// # Errors
 /// The file has a mistake or cannot be written, or nobody can be asked.
 pub(crate) fn write_suggestion(
     path: &Path,
     additions: Vec<Addition>,
-    machine: &MachineView,
+    (all, machine): (&Grants, &MachineView),
     consent: Consent,
     printer: Printer,
 ) -> anyhow::Result<Written> {
     let before = own_text(path).with_context(|| format!("the suggestion is not written to {}", path.display()))?;
-    let all = Grants::parse(&before, &path.display().to_string())?;
+    let _has_no_mistake = Grants::parse(&before, &path.display().to_string())?;
     let wanted = Wanted { path: path.to_owned(), before, additions };
-    let written = add(&[wanted], &all, machine, consent, printer)?;
+    let written = add(&[wanted], all, machine, consent, printer)?;
     if written.is_none() {
         printer.note(Tone::Plain, &format!("{} has all of it already", path.display()));
     }
