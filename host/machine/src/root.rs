@@ -287,13 +287,21 @@ impl Root {
     /// # Errors
     /// The file is missing, is not a regular file, may not be read, or is larger than [`MAXIMUM_READ`].
     pub fn read(&self, path: &str) -> std::io::Result<Vec<u8>> {
+        self.read_up_to(path, MAXIMUM_READ)
+    }
+
+    /// Reads a whole file of the root, and follows all links.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), with another maximum.
+    pub(crate) fn read_up_to(&self, path: &str, maximum: u64) -> std::io::Result<Vec<u8>> {
         let place = self.locate_target(path).map_err(|fault| std::io::Error::from(fault.errno))?;
         let (file, entry) = place.open_file().map_err(|fault| std::io::Error::from(fault.errno))?;
-        if entry.size > MAXIMUM_READ {
+        if entry.size > maximum {
             return Err(std::io::ErrorKind::FileTooLarge.into());
         }
         let mut content = Vec::with_capacity(usize::try_from(entry.size).unwrap_or_default());
-        std::fs::File::from(file).take(MAXIMUM_READ).read_to_end(&mut content)?;
+        std::fs::File::from(file).take(maximum).read_to_end(&mut content)?;
         Ok(content)
     }
 

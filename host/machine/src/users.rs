@@ -17,6 +17,10 @@ const GROUP: &str = "/etc/group";
 /// A numeric id that no group has.
 const NO_GROUP: u32 = u32::MAX;
 
+/// Maximum size of each file, in bytes. A larger one would be read as empty, and then nobody is known to be as powerful as root.
+/// Policies with a right to users make it larger, so it is far above any real one.
+const MAX_DATABASE: u64 = 256 << 20;
+
 /// A source of users and groups besides the root's files, such as a company directory.
 #[derive(Debug, Clone, Copy)]
 #[doc(hidden)]
@@ -72,7 +76,11 @@ impl Users {
         if self.stamps == Some(stamps) {
             return;
         }
-        let text = |path| root.read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+        let text = |path| {
+            root.read_up_to(path, MAX_DATABASE)
+                .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+                .unwrap_or_default()
+        };
         *self = Self {
             fresh: true,
             stamps: Some(stamps),
@@ -224,6 +232,16 @@ mod tests {
         let mut users = Users::default();
         users.refresh(&root);
         (directory, root, users)
+    }
+
+    /// An empty database knows nobody who is as powerful as root, and no home.
+    #[test]
+    fn attack_a_large_file_of_accounts_is_read() {
+        let comment = "x".repeat(17 << 20);
+        let (_folder, root, mut users) =
+            database(&format!("evil:x:2000:2000:{comment}:/home/evil:/bin/sh\nada:x:7:7::/home/ada:/bin/sh\n"), "");
+        users.refresh(&root);
+        assert_eq!(users.user("ada").map(|user| user.uid), Some(7));
     }
 
     #[test]

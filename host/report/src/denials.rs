@@ -3,8 +3,10 @@
 use crate::unseen::{self, UnseenRecipe};
 use crate::{Block, Tone};
 use grants::{Addition, Denial, NewLines};
+use std::collections::BTreeMap;
 
-/// The most denials that are listed; the run's record has all.
+/// The most denials that are listed; the run's record has all. Each policy has its first ones in the list, whatever others were
+/// denied.
 const MAX_LISTED: usize = 50;
 
 /// What the denials of a run leave out, and the command that lists it.
@@ -30,6 +32,21 @@ const BEYOND_THE_RUN: &str = "A run stops at the first resource that is denied. 
 /// The same before a command line.
 const ALL_OF_THEM: &str = "A run stops at the first resource that is denied. To list what all of them are denied:";
 
+/// Returns the denials that are listed, in their order.
+fn listed(denials: &[Denial]) -> impl Iterator<Item = &Denial> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let ranked = denials.iter().enumerate().map(|(at, denial)| {
+        let rank = counts.entry(denial.policy.as_str()).or_default();
+        *rank += 1;
+        (*rank, at)
+    });
+    let mut ranked: Vec<(usize, usize)> = ranked.collect();
+    ranked.sort_unstable();
+    let mut chosen: Vec<usize> = ranked.into_iter().map(|(_, at)| at).take(MAX_LISTED).collect();
+    chosen.sort_unstable();
+    chosen.into_iter().filter_map(|at| denials.get(at))
+}
+
 /// Returns the block, or `None` if nothing was denied.
 ///
 /// `to_write` are the lines that would allow what [`additions`] and [`crate::hidden_reads::additions`] name. `command` is the
@@ -52,7 +69,7 @@ pub fn block(
         count => format!("{count} things were denied"),
     };
     let mut block = Block::new(Tone::Warning, format!("{things}:"));
-    for denial in denials.iter().take(MAX_LISTED) {
+    for denial in listed(denials) {
         block = block.line(Tone::Plain, format!("  policy {} {}{}", denial.policy, denial.message, denial.asked_by()));
         let reason = denial.reason.iter().map(String::as_str);
         block = block.lines(Tone::Plain, "    ", reason.chain(denial.remark()));
@@ -131,6 +148,15 @@ mod tests {
             line: Some(line),
             ..Asker::default()
         })
+    }
+
+    #[test]
+    fn attack_many_denials_of_one_policy_leave_room_for_those_of_another() {
+        let mut denials = vec![denial("evil", "may not manage package x", "packages", None, None); MAX_LISTED + 10];
+        denials.push(denial("web", "may not manage package nginx", "packages", None, None));
+        let shown = block(&denials, 0, &[], &[], None, Beyond::Nothing).unwrap().text();
+        assert_eq!(shown.matches("policy evil").count(), MAX_LISTED - 1, "{shown}");
+        assert!(shown.contains("policy web may not manage package nginx") && shown.contains("and 11 more"), "{shown}");
     }
 
     #[test]

@@ -24,6 +24,19 @@ fn a_suggestion_is_added_to_a_file() {
     let _done = bench.converge(&machine, &[]).expect_code(0).unwrap();
 }
 
+/// The tables of other policies are in other files than the one that is written.
+#[test]
+fn attack_a_suggestion_for_another_file_knows_the_other_policies() {
+    let (bench, root) = (Bench::new("file '/srv/db/conf'\nfile '/srv/a'\n"), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    fs::write(bench.grants(), "[policy.db]\npaths = [\"/srv/db/**\"]\n").unwrap();
+    let (grants, other) = (bench.grants().display().to_string(), bench.grants().with_file_name("other.toml"));
+    let more = ["--grants", &grants, "--write", &other.display().to_string(), "--yes"];
+    let written = bench.wrun(&machine, &["grants", "suggest"], &more).expect_code(1).unwrap();
+    let text = fs::read_to_string(other).unwrap();
+    assert!(text.contains("\"/srv/a\"") && !text.contains("/srv/db/conf"), "{text}\n{}", written.text());
+}
+
 /// In a survey nothing is denied, so an address could carry what a policy may not read to anybody.
 #[test]
 fn a_suggestion_asks_no_server() {

@@ -623,3 +623,15 @@ fn small_types_are_made_of_packages_files_and_commands() {
     let refused = children("locale", "x", "update", json!({ "lang": "en_GB.UTF-8" })).unwrap_err();
     assert_eq!(refused.class(), "Chef::Exceptions::ProviderNotFound");
 }
+
+#[test]
+fn attack_a_part_of_a_swap_file_has_its_right_only_as_it_was_chosen() {
+    let made = survey("swap_file", "/swap", "create", json!({ "size": 1, "persist": true }));
+    let files = made.children.into_iter().map(|child| child.declaration).filter(|part| part.kind == "file");
+    let changed = files.map(|mut part| {
+        assert!(part.own_part().is_some(), "{part:?}");
+        part.properties.push(("mode".into(), Property::Plain(json!("0666"))));
+        part.own_part().is_none()
+    });
+    assert_eq!(changed.collect::<Vec<_>>(), [true, true]);
+}
