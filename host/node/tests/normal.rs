@@ -143,7 +143,7 @@ fn no_policy_takes_from_others_what_the_operator_gave() {
 fn tags_are_those_of_the_operator_and_of_all_policies_and_each_sees_its_own() {
     let tag = |tag: &'static str| {
         move |attributes: &mut Attributes, origin: &Origin| {
-            drop(calls::tag(attributes, &[tag.to_owned()], origin).unwrap())
+            drop(calls::tag(attributes, &[tag.to_owned()], origin).unwrap());
         }
     };
     let mut node = NodeObject::new("n").unwrap();
@@ -157,7 +157,7 @@ fn tags_are_those_of_the_operator_and_of_all_policies_and_each_sees_its_own() {
     });
     assert_eq!(normal(&saved_and_read(&node))["tags"], json!(["given", "one"]), "it took away its own");
     run(&mut node, "c", TRUSTED, |attributes, origin| {
-        drop(calls::untag(attributes, &["one".to_owned()], origin).unwrap())
+        drop(calls::untag(attributes, &["one".to_owned()], origin).unwrap());
     });
     assert_eq!(normal(&saved_and_read(&node))["tags"], json!(["given"]));
 }

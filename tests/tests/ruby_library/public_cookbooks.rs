@@ -1,7 +1,7 @@
 //! Libraries and small classes of Chef's own process that public cookbooks use without saying so.
 
 use super::{answers, json, run};
-use serde_json::{Value, json};
+use serde_json::Value;
 use specs::{Network, Program, Root};
 use std::fs;
 
