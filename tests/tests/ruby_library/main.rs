@@ -151,7 +151,7 @@ fn a_file_of_chefs_is_required_or_fails_by_its_name() {
                 "[false]",
             ),
             ("require 'chef/nothing_of_the_kind'", &missing("chef/nothing_of_the_kind")),
-            ("require 'chef/formatters/base'", &missing("chef/formatters/base")),
+            ("require 'chef/knife/bootstrap'", &missing("chef/knife/bootstrap")),
             (
                 "require 'chef/win32/version'",
                 "LoadError: cannot load such file -- chef/win32/version (the sandbox that policies run in is not Windows)",
