@@ -89,7 +89,7 @@ module Wrun
 
       # Tells the host which line of the cookbook was denied something, as the cookbook may rescue the error.
       def refuse(words)
-        call("output.denied-at", Sources.origin) if words[0] == "denied"
+        call("output.denied-at", Sources.origin) if words[0] == "denied" && defined?(Sources)
         raise Refused.new(words[0], words[1..])
       end
 
