@@ -40,7 +40,7 @@ pub struct Services {
 pub trait AttributeRights: Send {
     /// Returns the proof that the policy may change a path.
     fn write(&self, path: &[String]) -> Result<GrantedAttribute, String>;
-    /// Returns the proof that the policy may change a path, or `None`. It is no request that anybody records.
+    /// Returns the proof that the policy may change a path, or `None`. Nobody records this question as a request.
     fn write_unasked(&self, path: &[String]) -> Option<GrantedAttribute>;
     /// Returns the line of the grants that would allow the policy to read this path. An empty path means everything.
     fn read_grant(&self, kind: ReadKind, path: &[String]) -> String;

@@ -168,7 +168,7 @@ impl Place {
         let directory = self.real().rsplit_once('/').map_or("", |(directory, _)| directory);
         let names = tree::names(&self.parent).map_err(|errno| self.fault(errno, FileCall::List))?;
         let is_name = |name: &&String| {
-            // A mount is no further name of the file, and a look at it would ask its server.
+            // A mount is not another name of the file, and a look at it would ask its server.
             let seen = look_unmounted(&self.parent, name.as_ref());
             let is_it = seen.is_ok_and(|seen| seen.identity == entry.identity);
             is_it && silent.manage_path(&format!("{directory}/{name}")).is_ok()

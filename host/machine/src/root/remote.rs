@@ -104,7 +104,7 @@ impl RemoteMounts {
         }
     }
 
-    /// Tells whether there is no such mount at present. This is the common case, and costs one call.
+    /// Tells whether no such mount exists at present. This is the common case, and costs at most one call.
     pub(super) fn is_empty(&self) -> bool {
         self.read_if(Table::has_changed).is_empty()
     }
@@ -180,7 +180,8 @@ impl Mount {
         path.strip_prefix(&*self.inside).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
-    /// Returns what is asked about for a path at or below the mount. An automounter answers for each name in its folder alone.
+    /// Returns the mount whose server has to answer for a path at or below this one. An automounter answers for each name in its
+    /// folder alone.
     fn asked_for(&self, path: &str) -> Cow<'_, Self> {
         let rest = path.strip_prefix(&*self.inside).unwrap_or_default();
         match rest.split('/').nth(1).filter(|name| self.mounts_others && !name.is_empty()) {

@@ -24,7 +24,7 @@ pub struct PresentMachine {
     /// `None`: the root cannot be opened.
     root: Option<Root>,
     users: RefCell<Users>,
-    /// The packages that dpkg has. `None`: there is no dpkg.
+    /// The packages that dpkg has. `None`: the root has no dpkg.
     packages: OnceCell<Option<HashSet<String>>>,
 }
 

@@ -59,7 +59,7 @@ class Chef
           body = Chef::Template::Compiler.body(template, path)
           context.instance_eval(&body).tap { Wrun::Misspelt.variables(template, context, path) }
         rescue StandardError, ScriptError => error
-          # What a dry run could not ask is no fault of the template: it leaves the content unknown, as in a lazy value.
+          # If a dry run could not ask something, the template is not wrong: its content is unknown, like that of a lazy value.
           raise if Wrun::Machine.dry_failure?(error)
 
           error = Chef::Template::Syntax.error(Chef::Template::Compiler.new(template).ruby, path, template) || error if error.is_a?(SyntaxError)
