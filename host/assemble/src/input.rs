@@ -10,15 +10,16 @@ use crate::notice::Notice;
 use crate::own_places;
 use crate::own_state;
 use crate::releases::{Admitted, Releases};
-use crate::request::{GrantsSource, Request};
+use crate::request::{GrantsSource, Mode, Request};
 use crate::run_host;
 use crate::saved_node::saved_node;
 use crate::settings::Settings;
 use artifact::Artifact;
-use contract::Failure;
+use contract::{Account, Failure};
 use converge::PolicyInput;
-use grants::{Grants, PolicyGrants, ShortRule};
+use grants::{Grants, OpenPaths, PolicyGrants, ShortRule};
 use machine::data::parse_written_json;
+use machine::root::Root;
 use node::layers::Layer;
 use node::object::{JsonAttributes, PolicyStart};
 use node::policy_in_group::PolicyInGroup;
@@ -196,8 +197,18 @@ fn grants(request: &Request, settings: &Settings) -> Result<(Grants, Option<Noti
     };
     let files = GrantsFiles::read(&settings.grants, is_named)?;
     let is_of_folders = request.folders.is_some();
-    let notice = files.is_empty().then(|| Notice::NoGrants { file: settings.grants.clone(), is_of_folders });
-    Ok((files.parse()?, notice))
+    let is_survey = request.mode == Mode::Survey;
+    let is_missing = files.is_empty() && !is_survey;
+    let notice = is_missing.then(|| Notice::NoGrants { file: settings.grants.clone(), is_of_folders });
+    let grants = files.parse()?;
+    let grants = if is_survey { grants.surveying(open_paths(&settings.root)) } else { grants };
+    Ok((grants, notice))
+}
+
+/// Returns the paths below a root that every user of the machine may read.
+fn open_paths(root: &Path) -> OpenPaths {
+    let root = Root::open(root, &Account::unmetered("wrun"));
+    OpenPaths::new(move |path| root.as_ref().is_ok_and(|root| root.is_open_to_all(path)))
 }
 
 /// Returns the input of a policy whose artifact cannot be read: it fails with `failure`.

@@ -160,6 +160,10 @@ impl AssembledHost<'_> {
         }
     }
 
+    fn variables(&self) -> Arc<[String]> {
+        self.program.environment.iter().map(|(name, _)| name.clone()).collect()
+    }
+
     fn services(
         &self,
         grants: &Arc<PolicyGrants>,
@@ -178,7 +182,7 @@ impl AssembledHost<'_> {
             environment: grants.visible_environment(self.program.environment.iter().cloned()),
             started: self.started,
             zone: |seconds| local_zone(seconds),
-            attributes: Box::new(Rights { grants: Arc::clone(grants), is_runtime }),
+            attributes: Box::new(Rights { grants: Arc::clone(grants), is_runtime, variables: self.variables() }),
             node: self.node.clone(),
             types: Arc::new(BuiltinTypes),
         }

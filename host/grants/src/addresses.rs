@@ -77,7 +77,7 @@ pub(crate) enum LocalAddresses {
 impl PolicyGrants {
     /// Returns the local addresses that a granted URL of this server may lead to.
     pub(crate) fn local_addresses(&self, server: &Server) -> LocalAddresses {
-        if self.everything {
+        if self.allows_everything() {
             return LocalAddresses::All;
         }
         let rules = self.list(Capability::DownloadHosts);

@@ -31,7 +31,7 @@ impl PolicyGrants {
     /// empty objects on the way to a value, whose own write is asked for afterwards.
     pub fn write_attribute_unasked(&self, path: &[String]) -> Option<GrantedAttribute> {
         let may = match self.list(Capability::WriteAttributes).decide(Asked::Keys(path), || false) {
-            _ if self.everything => true,
+            _ if self.allows_everything() => true,
             Verdict::Allowed(_) => true,
             Verdict::Refused(_) => false,
             Verdict::TooWide(..) | Verdict::Unheard => path.first().is_some_and(|first| self.owns(first)),
@@ -48,13 +48,13 @@ impl PolicyGrants {
     /// granted. Below the names of its own cookbooks, the policy's values are kept beside those of others.
     pub fn overwrites_attribute(&self, path: &[String]) -> bool {
         let rules = self.list(Capability::WriteAttributes);
-        self.everything || matches!(rules.decide(Asked::Keys(path), || false), Verdict::Allowed(_))
+        self.allows_everything() || matches!(rules.decide(Asked::Keys(path), || false), Verdict::Allowed(_))
     }
 
     /// Returns the attributes that other policies left, in this run or in `normal`, without those that this policy may not
     /// read. The names of its own cookbooks give no right here, because anybody can choose the name of a cookbook.
     pub fn visible_attributes<'all>(&self, left: &'all Value) -> Cow<'all, Value> {
-        if self.everything {
+        if self.is_unlimited() {
             return Cow::Borrowed(left);
         }
         let rules = self.list(Capability::ReadAttributes);
@@ -69,7 +69,7 @@ impl PolicyGrants {
     /// Returns the operator's values in `normal`, without those that this policy may not read. It may read what it may write:
     /// below the names of its own cookbooks, below `tags`, and below granted paths.
     pub fn visible_given<'all>(&self, given: &'all Value) -> Cow<'all, Value> {
-        if self.everything {
+        if self.is_unlimited() {
             return Cow::Borrowed(given);
         }
         let (read, write) = (self.list(Capability::ReadAttributes), self.list(Capability::WriteAttributes));

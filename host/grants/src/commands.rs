@@ -299,21 +299,21 @@ impl PolicyGrants {
             .iter()
             .any(|(name, value)| name.is_empty() || name.contains(['=', '\0']) || value.contains('\0'));
         // A blank line names no program, and starting it fails. Chef's own error for that should appear.
-        let blank = self.everything && matches!(asked.line, LineAsked::Text(_));
+        let blank = self.allows_everything() && matches!(asked.line, LineAsked::Text(_));
         if !well_formed || (shown.trim().is_empty() && !blank) || shown.contains('\0') {
             return Err(refuse(None, Some("it is not a command that can be started".into())));
         }
-        if !self.everything {
-            if let Some(rule) = self.rules.denied_commands.iter().find(|rule| rule.what.matches(&program)) {
+        let rules = &self.rules;
+        let denying = rules.denied_commands.iter().find(|rule| rule.what.matches(&program));
+        let allowing = rules.commands.iter().find(|rule| denying.is_none() && rule.matches(&program, asked));
+        match (allowing, denying) {
+            (Some(rule), _) => self.allow(Capability::Commands, audited, &named(rule))?,
+            (None, _) if self.allows_everything() => self.allow(Capability::Commands, audited, self.beyond_rules())?,
+            (None, Some(rule)) => {
                 let text = if asked.sensitive { SENSITIVE } else { rule.text.as_str() };
                 return Err(refuse(None, Some(format!("{} refuses it: `{text}`", self.line(rule.line)))));
             }
-            let Some(rule) = self.rules.commands.iter().find(|rule| rule.matches(&program, asked)) else {
-                return Err(refuse(command_entry(&program, asked), self.difference(&program, asked)));
-            };
-            self.allow(Capability::Commands, audited, &named(rule))?;
-        } else {
-            self.allow(Capability::Commands, audited, "--allow-all")?;
+            (None, None) => return Err(refuse(command_entry(&program, asked), self.difference(&program, asked))),
         }
         self.uses_command(command_entry(&program, asked), asked.sensitive);
         let by_shell = match asked.line {
@@ -331,6 +331,7 @@ impl PolicyGrants {
             umask: asked.umask,
             environment: asked.environment.to_vec(),
             input: asked.input.map(Into::into),
+            may_start: allowing.is_some() || self.is_unlimited(),
         })
     }
 

@@ -144,7 +144,7 @@ impl PolicyGrants {
     /// # Errors
     /// The server is not granted, or the address is ambiguous.
     pub fn repository(&self, address: &str) -> Result<GrantedRepository, Denied> {
-        if self.everything {
+        if self.allows_everything() {
             let server = repository_server(address).map(|server| toml_string(&server.shown()));
             self.audit_allowed(Capability::DownloadHosts, &without_user(address), "--allow-all");
             self.uses(Capability::DownloadHosts.key(), server);

@@ -35,6 +35,40 @@ pub const HARMLESS_FACTS: [&[&str]; 19] = [
     &["virtualization"],
 ];
 
+/// Facts that every user of a machine may find out. A policy may read them in a survey without a grant: other users learn
+/// nothing from it. Missing here are `dmi` and `shard_seed` (only root may read serial numbers) and all facts that wrun does not gather itself,
+/// such as a cloud's data, which may hold passwords.
+const OPEN_FACTS: [&[&str]; 28] = [
+    &["kernel"],
+    &["hostnamectl"],
+    &["machine_id"],
+    &["cpu"],
+    &["memory"],
+    &["network"],
+    &["counters"],
+    &["ipaddress"],
+    &["ip6address"],
+    &["macaddress"],
+    &["filesystem"],
+    &["block_device"],
+    &["packages"],
+    &["etc"],
+    &["current_user"],
+    &["systemd_paths"],
+    &["shells"],
+    &["keys", "ssh"],
+    &["sysconf"],
+    &["fips"],
+    &["languages"],
+    &["command"],
+    &["time"],
+    &["uptime_seconds"],
+    &["uptime"],
+    &["idletime_seconds"],
+    &["idletime"],
+    &["ohai_time"],
+];
+
 /// The result of reading a fact of the machine, or an attribute of the operator, that the policy may not see:
 /// `on_hidden_fact`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -55,14 +89,13 @@ impl PolicyGrants {
     /// Returns the machine's facts that this policy may read. There are thousands of facts; a policy that may read all of
     /// them gets them without a copy.
     pub fn visible_facts<'all>(&self, facts: &'all Value) -> Cow<'all, Value> {
-        if self.allows_everything() {
+        if self.is_unlimited() {
             return Cow::Borrowed(facts);
         }
         let rules = self.list(Capability::Facts);
         let differs = |path: &[String], allowed: bool| {
-            let harmless_below = HARMLESS_FACTS.iter().any(|harmless| begins(harmless, path));
-            (!allowed && harmless_below)
-                || rules.iter().any(|rule| may_speak_below(rule, path) && rule.allow != allowed)
+            let is_above_free = self.free_facts().any(|free| begins(free, path));
+            (!allowed && is_above_free) || rules.iter().any(|rule| may_speak_below(rule, path) && rule.allow != allowed)
         };
         let look = Look { allowed: &|path| self.sees_fact(path), differs: &differs };
         Cow::Owned(seen_below(&look, &mut vec![], facts).unwrap_or_else(nothing))
@@ -70,9 +103,15 @@ impl PolicyGrants {
 
     pub(crate) fn sees_fact(&self, path: &[String]) -> bool {
         match self.list(Capability::Facts).decide(Asked::Keys(path), || false) {
-            Verdict::Unheard => HARMLESS_FACTS.iter().any(|harmless| holds(harmless, path)),
+            Verdict::Unheard => self.free_facts().any(|free| holds(free, path)),
             verdict => matches!(verdict, Verdict::Allowed(_)),
         }
+    }
+
+    /// Returns the facts that this policy may read without a rule.
+    fn free_facts(&self) -> impl Iterator<Item = &'static [&'static str]> {
+        let open: &[&[&str]] = if self.is_survey() { &OPEN_FACTS } else { &[] };
+        HARMLESS_FACTS.iter().chain(open).copied()
     }
 
     /// Returns the line of the policy's table that would allow reading a fact; for an empty path, all facts.

@@ -15,6 +15,7 @@
 mod addresses;
 mod attributes;
 mod audit;
+mod breadth;
 mod check;
 mod commands;
 mod covering;
@@ -47,6 +48,7 @@ mod tidy;
 mod words;
 
 pub use addresses::is_local_address;
+pub use breadth::OpenPaths;
 pub use check::{RulePlace, ShortRule};
 pub use commands::{CommandAsked, CommandGrant, LineAsked, entry_of_command, script_entry};
 pub use denied::{Capability, Denied, table_name};

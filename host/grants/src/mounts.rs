@@ -143,7 +143,7 @@ impl PolicyGrants {
         };
         if [device, mount_point, kind, options].iter().any(odd)
             || [kind, options].iter().any(|part| part.contains(['(', ')']) || has_escape(part))
-            || (!self.everything && hides_commas(options))
+            || (!self.allows_everything() && hides_commas(options))
         {
             let reason = "a part of it is empty, begins with `-`, or holds white space, a bracket, a quotation mark, a \
                           backslash or a sign by its number";
@@ -166,7 +166,9 @@ impl PolicyGrants {
             Pattern::Mount(pattern) => rule.allow && pattern.is_literal() && pattern.matches(&asked),
             _ => false,
         };
-        if self.everything || options::may_fail_at_start(options) || self.list(Capability::Mounts).iter().any(names_all)
+        if self.allows_everything()
+            || options::may_fail_at_start(options)
+            || self.list(Capability::Mounts).iter().any(names_all)
         {
             return Ok(());
         }

@@ -41,7 +41,7 @@ impl PolicyGrants {
     pub fn package_is_brought(&self, name: &str) -> Result<(), Denied> {
         let is_refused =
             || matches!(self.list(Capability::Packages).decide(Asked::Text(name), || false), Verdict::Refused(_));
-        let is_guarded = !self.everything && (privileged::package(name) || is_refused());
+        let is_guarded = !self.allows_everything() && (privileged::package(name) || is_refused());
         if is_guarded { self.package(name).map(drop) } else { Ok(()) }
     }
 
@@ -84,7 +84,7 @@ impl PolicyGrants {
             let verdict = self.list(Capability::Services).decide(Asked::Text(name), || false);
             matches!(verdict, Verdict::Refused(_))
         };
-        let is_refused = !self.everything && (refused(name) || refused(privileged::unit_stem(name)));
+        let is_refused = !self.allows_everything() && (refused(name) || refused(privileged::unit_stem(name)));
         if is_refused { self.service(name).map(drop) } else { Ok(()) }
     }
 
@@ -92,7 +92,7 @@ impl PolicyGrants {
     /// ask for it.
     pub fn may_use_service(&self, name: &str) -> bool {
         let granted = self.list(Capability::Services).decide(Asked::Text(name), || false);
-        self.everything || matches!(granted, Verdict::Allowed(_))
+        self.allows_everything() || matches!(granted, Verdict::Allowed(_))
     }
 
     /// Checks whether the policy may create, change and remove a user. A rule with wildcards does not cover `root`, system
@@ -132,7 +132,7 @@ impl PolicyGrants {
     /// recorded, since the policy did not ask for it.
     pub fn is_account_by_wildcard(&self, capability: Capability, name: &str) -> bool {
         let decided = self.list(capability).decide(Asked::Text(name), || privileged::group(name));
-        !self.everything && matches!(decided, Verdict::Allowed(rule) if !rule.pattern.is_exact())
+        !self.allows_everything() && matches!(decided, Verdict::Allowed(rule) if !rule.pattern.is_exact())
     }
 
     /// Checks whether the policy may give a user this id. A user with id 0 is root, and a user with another user's id owns
@@ -275,9 +275,18 @@ impl PolicyGrants {
     /// policy did not ask for them.
     pub fn visible_environment(&self, all: impl IntoIterator<Item = (String, String)>) -> Vec<(String, String)> {
         let rules = self.list(Capability::Environment);
-        let visible =
-            |name: &str| self.everything || matches!(rules.decide(Asked::Text(name), || false), Verdict::Allowed(_));
+        let visible = |name: &str| {
+            self.is_unlimited() || matches!(rules.decide(Asked::Text(name), || false), Verdict::Allowed(_))
+        };
         all.into_iter().filter(|(name, _)| visible(name)).collect()
+    }
+
+    /// Records that the policy asked for a variable that the host has and that it may not know. Only a survey records this: in
+    /// any other run such a variable is absent, which is not a denial.
+    pub fn misses_variable(&self, name: &str) {
+        if self.is_survey() {
+            self.uses_variable(name);
+        }
     }
 
     /// Records that the policy read such a variable.

@@ -171,7 +171,7 @@ impl PolicyGrants {
     }
 
     fn hold_rule(&self, capability: Capability, wanted: &Rule) -> NeedAnswer {
-        if self.everything || self.is_own(capability, &wanted.pattern) {
+        if self.allows_everything() || self.is_own(capability, &wanted.pattern) {
             return NeedAnswer::Granted;
         }
         match self.verdict(capability, wanted) {
@@ -261,7 +261,7 @@ impl PolicyGrants {
     }
 
     fn hold_command(&self, wanted: &CommandGrant) -> NeedAnswer {
-        if self.everything {
+        if self.allows_everything() {
             return NeedAnswer::Granted;
         }
         if let Some(rule) = self.rules.denied_commands.iter().find(|rule| rule.starts(wanted)) {

@@ -26,7 +26,7 @@ impl PolicyGrants {
             Program::Arguments(words) => words.as_slice(),
             Program::Shell(_) | Program::Script { .. } => &[],
         };
-        let Some(at) = words.iter().position(|word| word == path).filter(|_| !self.everything) else {
+        let Some(at) = words.iter().position(|word| word == path).filter(|_| !self.allows_everything()) else {
             return Ok(granted);
         };
         let asked = CommandAsked {
@@ -60,7 +60,7 @@ impl PolicyGrants {
 
     fn own_part(&self, path: &str) -> Result<GrantedPath, Denied> {
         match self.list(Capability::Paths).decide(self.as_path(path), || false) {
-            Verdict::Refused(_) if !self.everything => self.manage_path(path),
+            Verdict::Refused(_) if !self.allows_everything() => self.manage_path(path),
             _ => Ok(GrantedPath(path.into())),
         }
     }

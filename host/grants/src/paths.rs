@@ -81,7 +81,7 @@ impl PolicyGrants {
         };
         let refusing = rules.iter().find(refuses_below);
         // One entry allows the directory and its content, so without any rule one denial is recorded for both.
-        let is_unheard = !self.everything
+        let is_unheard = !self.allows_everything()
             && refusing.is_none()
             && matches!(rules.decide(self.as_path(path), || self.is_privileged(path)), Verdict::Unheard);
         if !is_unheard {
@@ -91,7 +91,7 @@ impl PolicyGrants {
         let privileged =
             privileged::lies_below(path) || self.meets_own_places(path) || self.touches_anothers_cache(path);
         let capability = if privileged { Capability::PrivilegedPaths } else { Capability::Paths };
-        if self.everything {
+        if self.allows_everything() {
             self.uses(capability.key(), below);
             return Ok(GrantedTree(path.into()));
         }
@@ -161,6 +161,8 @@ impl PolicyGrants {
             && !refused
         {
             self.allow(Capability::ReadPaths, path, &rule.text)?;
+        } else if self.is_open_in_survey(path) {
+            self.allow(Capability::ReadPaths, path, self.beyond_rules())?;
         } else {
             self.decide(Capability::ReadPaths, asked, path, || self.is_secret(path))?;
         }
@@ -175,9 +177,10 @@ impl PolicyGrants {
         if self.may_look(new).is_none() { Ok(()) } else { self.read_path(old).map(drop) }
     }
 
-    /// Tells whether a rule denies reading something. Then a rename of a directory must check all names in it.
+    /// Tells whether the policy may not read some paths that it may manage. Then a rename of a directory must check all names
+    /// in it.
     pub fn refuses_reads(&self) -> bool {
-        !self.everything && self.list(Capability::ReadPaths).iter().any(|rule| !rule.allow)
+        self.is_survey() || self.list(Capability::ReadPaths).iter().any(|rule| !rule.allow)
     }
 
     /// Returns the right to read this resolved path for a lookup that the policy did not ask for, such as a link's target.
@@ -191,7 +194,8 @@ impl PolicyGrants {
             Verdict::Refused(_) => false,
             _ => matches!(managed, Verdict::Allowed(_)),
         };
-        (self.everything || granted).then(|| ReadablePath(path.into()))
+        let is_readable = self.is_unlimited() || granted || self.is_open_in_survey(path);
+        is_readable.then(|| ReadablePath(path.into()))
     }
 
     /// Checks whether the policy may set these permission bits at a granted path. Set-id bits on files need their own rule,
@@ -229,9 +233,9 @@ impl PolicyGrants {
         let plain_name = path.strip_prefix(CRON_DIRECTORY).is_some_and(|name| !name.is_empty() && !name.contains('/'));
         match managed {
             Verdict::Refused(_) => return self.manage_path(path),
-            Verdict::Allowed(_) if !self.everything => return self.manage_path(path),
+            Verdict::Allowed(_) if !self.allows_everything() => return self.manage_path(path),
             // A policy with all rights also needs only this right for a job, because suggestions are based on it.
-            _ if !plain_name || (self.everything && user.bytes().all(|byte| byte.is_ascii_digit())) => {
+            _ if !plain_name || (self.allows_everything() && user.bytes().all(|byte| byte.is_ascii_digit())) => {
                 return self.manage_path(path);
             }
             _ => {}

@@ -1,6 +1,7 @@
 //! The operator's grants per policy, and the one function that makes every decision.
 
 use crate::audit::{AuditLog, Decision};
+use crate::breadth::{Breadth, OpenPaths};
 use crate::commands::CommandGrant;
 use crate::denied::{Capability, Denied, literal_entry};
 use crate::facts::OnHiddenFact;
@@ -18,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug, Clone, Default)]
 pub struct Grants {
     policies: Arc<BTreeMap<String, PolicyRules>>,
-    everything: bool,
+    breadth: Breadth,
     journal: Journal,
     own_places: Arc<OwnPlaces>,
     homes: Arc<Homes>,
@@ -69,7 +70,15 @@ impl Grants {
 
     /// Grants everything to every policy, for a machine of one's own.
     pub fn allow_all() -> Self {
-        Self { everything: true, ..Self::default() }
+        Self { breadth: Breadth::Everything, ..Self::default() }
+    }
+
+    /// Returns the same grants for a survey, a dry run that finds out what policies would ask for. Every change is allowed,
+    /// since none is made. What a policy may learn is still decided by the rules, and so is which commands are started.
+    /// Besides, it may read the files that `open` contains, and the facts that every user of a machine may find out.
+    #[must_use]
+    pub fn surveying(self, open: OpenPaths) -> Self {
+        Self { breadth: Breadth::Survey(open), ..self }
     }
 
     /// Adds the places that belong to wrun on this machine. Rules with wildcards do not cover them.
@@ -91,7 +100,7 @@ impl Grants {
     pub fn policy(&self, name: &str, cookbooks: &[String]) -> Arc<PolicyGrants> {
         Arc::new(PolicyGrants {
             policy: name.into(),
-            everything: self.everything,
+            breadth: self.breadth.clone(),
             cookbooks: cookbooks.to_vec(),
             rules: self.policies.get(name).cloned().unwrap_or_default(),
             all: Arc::clone(&self.policies),
@@ -162,7 +171,7 @@ impl PolicyRules {
 #[derive(Debug, Clone, Default)]
 pub struct PolicyGrants {
     pub(crate) policy: String,
-    pub(crate) everything: bool,
+    breadth: Breadth,
     pub(crate) cookbooks: Vec<String>,
     pub(crate) rules: PolicyRules,
     /// The tables of all policies, by their names.
@@ -278,9 +287,29 @@ impl PolicyGrants {
         &self.policy
     }
 
-    /// Tells whether this policy may do everything, by the operator's choice on the command line.
+    /// Tells whether this policy may change everything: by the operator's choice on the command line, or in a survey, which
+    /// changes nothing.
     pub fn allows_everything(&self) -> bool {
-        self.everything
+        !matches!(self.breadth, Breadth::Rules)
+    }
+
+    /// Tells whether this policy may also learn and start everything, by the operator's choice on the command line.
+    pub fn is_unlimited(&self) -> bool {
+        matches!(self.breadth, Breadth::Everything)
+    }
+
+    /// Tells whether this is a survey: see [`Grants::surveying`].
+    pub fn is_survey(&self) -> bool {
+        matches!(self.breadth, Breadth::Survey(_))
+    }
+
+    /// Tells whether this is a survey and every user of the machine may read this resolved path. Secrets are never open: a
+    /// file with a key is not meant for others, whatever its mode says.
+    pub(crate) fn is_open_in_survey(&self, path: &str) -> bool {
+        match &self.breadth {
+            Breadth::Survey(open) => !self.is_secret(path) && open.contain(path),
+            Breadth::Rules | Breadth::Everything => false,
+        }
     }
 
     /// Returns the limits of the policy's run.
@@ -290,7 +319,7 @@ impl PolicyGrants {
 
     /// Tells whether the policy has any grant of a capability.
     pub fn has_any(&self, capability: Capability) -> bool {
-        self.everything
+        self.allows_everything()
             || match capability {
                 Capability::Commands => !self.rules.commands.is_empty(),
                 Capability::Clock | Capability::Random | Capability::Reboot => self.rules.flag(capability),
@@ -303,12 +332,12 @@ impl PolicyGrants {
 
     /// Tells whether the policy may know the present time. Otherwise it gets the time at which the run began.
     pub fn clock(&self) -> bool {
-        self.everything || self.rules.clock
+        self.allows_everything() || self.rules.clock
     }
 
     /// Tells whether the policy may get random numbers.
     pub fn random(&self) -> bool {
-        self.everything || self.rules.random
+        self.allows_everything() || self.rules.random
     }
 
     /// Records that the policy asked for the present time without a grant.
@@ -330,13 +359,18 @@ impl PolicyGrants {
     /// # Errors
     /// The reboot is not granted.
     pub fn reboot(&self) -> Result<GrantedReboot, Denied> {
-        if !self.everything && !self.rules.reboot {
+        if !self.allows_everything() && !self.rules.reboot {
             return Err(self.refuse_flag(Capability::Reboot));
         }
-        let rule = if self.everything { "--allow-all" } else { "reboot = true" };
+        let rule = if self.allows_everything() { self.beyond_rules() } else { "reboot = true" };
         self.audit_allowed(Capability::Reboot, Capability::Reboot.subject().unwrap_or_default(), rule);
         self.uses(Capability::Reboot.key(), Some("true".to_owned()));
         Ok(GrantedReboot(()))
+    }
+
+    /// Returns the words for a right without a rule, for the audit log.
+    pub(crate) fn beyond_rules(&self) -> &'static str {
+        if self.is_unlimited() { "--allow-all" } else { "grants suggest" }
     }
 
     pub(crate) fn list(&self, capability: Capability) -> &Rules {
@@ -351,8 +385,8 @@ impl PolicyGrants {
         shown: &str,
         privileged: impl Fn() -> bool,
     ) -> Result<(), Denied> {
-        if self.everything {
-            return self.allow(capability, shown, "--allow-all");
+        if self.breadth.covers(capability) {
+            return self.allow(capability, shown, self.beyond_rules());
         }
         let reason = match self.list(capability).decide(asked, privileged) {
             Verdict::Allowed(rule) => return self.allow(capability, shown, &rule.text),
@@ -423,6 +457,11 @@ impl PolicyGrants {
     ) -> Denied {
         let hides = self.hides(capability);
         self.audit_refusal(capability, asked, reason.as_deref());
+        if self.is_survey() && !matches!(capability, Capability::Facts | Capability::ReadAttributes) {
+            // A survey lists the refused thing among those that the policy asked for. Reads of facts and attributes are in the
+            // journal already.
+            self.journal.allow(&self.policy, capability.key(), value.clone(), hides);
+        }
         let denied = self.denial(capability, asked, value, reason);
         self.journal.deny(&denied, hides);
         denied

@@ -243,9 +243,16 @@ pub struct GrantedCommand {
     pub(crate) umask: Option<u32>,
     pub(crate) environment: Vec<(String, String)>,
     pub(crate) input: Option<Vec<u8>>,
+    /// False if only a survey allows the command, which must not start it then.
+    pub(crate) may_start: bool,
 }
 
 impl GrantedCommand {
+    /// Tells whether the command may be started. A survey allows every command, and starts only those that a rule allows.
+    pub fn may_start(&self) -> bool {
+        self.may_start
+    }
+
     /// Returns the program, with its arguments or its text.
     pub fn program(&self) -> &Program {
         &self.program

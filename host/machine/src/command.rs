@@ -64,6 +64,9 @@ const SHELL: &str = "/bin/sh";
 /// The shell's name for itself (`argv[0]`) in its own messages, as when Ruby starts it.
 const SHELL_NAME: &str = "sh";
 
+/// The reason why a survey does not know the answer of a command.
+const NOT_STARTED: &str = "a plan for suggestions starts only commands that are granted";
+
 /// A callback that receives the program's output while the program writes it.
 pub type Live = dyn Fn(&[u8]) + Send + Sync;
 
@@ -79,6 +82,8 @@ pub struct Commands {
     account: Option<Account>,
     /// A test's answers. If present, no program is started.
     answers: Option<Answers>,
+    /// True in a survey, which starts only commands that a rule allows.
+    is_survey: bool,
 }
 
 impl Commands {
@@ -86,7 +91,7 @@ impl Commands {
     pub fn new(root: &Path, launcher: Option<&Path>) -> Self {
         let (root, launcher) = (root.into(), launcher.map(Into::into));
         let (exported, overlay, stop) = (Exported::default(), Overlay::default(), Stop::default());
-        Self { root, launcher, exported, overlay, stop, account: None, answers: None }
+        Self { root, launcher, exported, overlay, stop, account: None, answers: None, is_survey: false }
     }
 
     /// Ends the programs when the run must end at once.
@@ -107,6 +112,13 @@ impl Commands {
         Self { answers: answers.cloned(), ..self }
     }
 
+    /// Starts only commands that a rule of the operator allows, if this is a survey. Every user of the machine sees the words
+    /// of running programs, and in a survey the words may be about anything.
+    #[must_use]
+    pub fn surveying(self, is_survey: bool) -> Self {
+        Self { is_survey, ..self }
+    }
+
     /// The variables that the policy has set for all its commands.
     pub(crate) fn exported(&self) -> &Exported {
         &self.exported
@@ -125,6 +137,9 @@ impl Commands {
         let Some(launcher) = &self.launcher else {
             return Answer::Unknown("a dry run runs no commands here".into());
         };
+        if self.is_survey && !launch.may_start {
+            return Answer::Unknown(NOT_STARTED.into());
+        }
         let input = launch.input.as_deref().map(String::from_utf8_lossy);
         let texts = launch.words.iter().chain(&launch.cwd).chain(launch.environment.iter().map(|(_, value)| value));
         let texts = texts.map(String::as_str).chain(input.as_deref());

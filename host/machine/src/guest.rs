@@ -262,7 +262,7 @@ impl Machine for GuestMachine {
     /// Needs a grant of everything: such a policy may run every program, so it may also set variables that all of them read,
     /// such as the loader's.
     fn set_environment(&mut self, name: &str, value: Option<&str>) -> Result<(), MachineError> {
-        if !self.settings.grants.allows_everything() {
+        if !self.settings.grants.is_unlimited() {
             let why = "a policy that is not granted everything may not set variables for the commands of its resources\n\
                        Each resource has an `environment` of its own, which the grant of its command names";
             return Err(MachineError::Denied(why.to_owned()));

@@ -27,6 +27,7 @@ mod held;
 mod home;
 mod nameless;
 mod open;
+mod open_to_all;
 mod pinned;
 mod place;
 mod remote;

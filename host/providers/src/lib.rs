@@ -84,7 +84,8 @@ impl MachineProviders {
         let commands = Commands::new(&settings.root, settings.launcher.as_deref())
             .stopped_by(&settings.stop)
             .charged_to(&settings.account)
-            .answered_by(settings.answers.as_ref());
+            .answered_by(settings.answers.as_ref())
+            .surveying(settings.grants.is_survey());
         commands.overlay().share(settings.left_out.clone());
         Ok(Self {
             settings,

@@ -2,6 +2,7 @@
 
 use contract::Failure;
 use converge::{PolicyOutcome, RunReport, UNSEEN};
+use grants::Denial;
 
 /// Returns a sentence for each, in order, and each failure once.
 pub fn of(report: &RunReport) -> Vec<String> {
@@ -36,6 +37,34 @@ pub fn of(report: &RunReport) -> Vec<String> {
     found
 }
 
+/// The most things that a sentence about unread things lists.
+const MAX_LISTED: usize = 5;
+
+/// Returns a sentence for each policy that was refused something to read. A survey refuses what is not granted, because the
+/// suggestion itself could tell others about it.
+pub fn unread(denials: &[Denial]) -> Vec<String> {
+    let mut policies: Vec<(&str, Vec<&str>)> = Vec::new();
+    for denial in denials {
+        match policies.iter_mut().find(|(policy, _)| *policy == denial.policy) {
+            Some((_, all)) => all.push(&denial.message),
+            None => policies.push((&denial.policy, vec![&denial.message])),
+        }
+    }
+    let sentence = |(policy, all): (&str, Vec<&str>)| {
+        let listed: Vec<&str> = all.iter().take(MAX_LISTED).copied().collect();
+        let more = match all.len().saturating_sub(MAX_LISTED) {
+            0 => String::new(),
+            more => format!(", and {more} more"),
+        };
+        format!(
+            "policy {policy}: the plan does not give it what is not granted yet (it {}{more}), so there may be more to ask \
+             for; grant this and run the command again, or use --allow-all if you trust the policy",
+            listed.join(", ")
+        )
+    };
+    policies.into_iter().map(sentence).collect()
+}
+
 /// Returns a sentence for each policy without a recipe to run, which explains why the survey found no needs.
 pub fn empty(report: &RunReport) -> Vec<String> {
     let nothing = report.policies.iter().filter(|policy| {
@@ -60,8 +89,21 @@ fn message(failure: &Failure) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::message;
+    use super::{message, unread};
     use contract::{ErrorKind, Failure, SystemError};
+
+    #[test]
+    fn unread_things_are_listed_for_each_policy() {
+        let denials = grants::Grants::nothing().surveying(grants::OpenPaths::new(|_| false));
+        for number in 0..7 {
+            let _denied = denials.policy("a", &[]).data_bag(&format!("bag{number}"), None).unwrap_err();
+        }
+        let _denied = denials.policy("b", &[]).read_path("/root/key").unwrap_err();
+        let said = unread(&denials.journal().denials().0);
+        assert_eq!(said.len(), 2);
+        assert!(said[0].contains("policy a") && said[0].contains("bag4, and 2 more)") && !said[0].contains("bag5"));
+        assert!(said[1].contains("policy b") && said[1].contains("(it may not read path /root/key)"), "{said:?}");
+    }
 
     #[test]
     fn a_change_that_a_dry_run_refuses_is_told_in_its_own_words() {

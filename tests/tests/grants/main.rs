@@ -13,6 +13,7 @@ mod denials;
 mod dry_runs;
 mod files;
 mod suggest;
+mod survey_rights;
 
 use serde_json::Value;
 use specs::{Machine, Output, Program};

@@ -9,6 +9,8 @@ pub(crate) struct Rights {
     pub(crate) grants: Arc<PolicyGrants>,
     /// Whether the code is a language runtime, which also reads the clock for its own purposes.
     pub(crate) is_runtime: bool,
+    /// The names of wrun's own environment variables.
+    pub(crate) variables: Arc<[String]>,
 }
 
 impl AttributeRights for Rights {
@@ -65,8 +67,13 @@ impl AttributeRights for Rights {
         match what {
             OutsideInput::Random => self.grants.refuse_random(),
             OutsideInput::Clock if !self.is_runtime => self.grants.refuse_clock(),
-            // Without a grant the clock gives the start of the run, and a variable is absent.
-            OutsideInput::Clock | OutsideInput::Variable(_) => {}
+            OutsideInput::Variable(name) => {
+                if self.variables.iter().any(|variable| variable == name) {
+                    self.grants.misses_variable(name);
+                }
+            }
+            // Without a grant, the clock gives the start of the run.
+            OutsideInput::Clock => {}
         }
     }
 }

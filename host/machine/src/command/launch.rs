@@ -59,6 +59,8 @@ pub struct Launch {
     pub(super) fence: Option<Fence>,
     /// True if a cookbook wrote the command: its processes then count towards the policy's limit.
     pub(super) granted: bool,
+    /// True if a rule of the operator allows the command. A survey starts no others.
+    pub(super) may_start: bool,
 }
 
 impl Launch {
@@ -88,6 +90,7 @@ impl Launch {
             lacks_network: false,
             fence: None,
             granted: false,
+            may_start: false,
         }
     }
 
@@ -120,6 +123,7 @@ impl Launch {
             lacks_network: false,
             fence: None,
             granted: true,
+            may_start: command.may_start(),
         }
     }
 

@@ -64,10 +64,11 @@ impl<'m, 'v> Machine<'m, 'v> {
 }
 
 impl Machine<'_, '_> {
-    /// Returns the outcome of a check. For a question, a denial counts as a success, since the journal has it.
+    /// Returns the outcome of a check. For a question or a survey, a denial counts as a success, since the journal has it.
     fn forgiven<T: Default>(&self, checked: Result<T, Raised>) -> Result<T, Raised> {
+        let is_forgiving = self.is_question || self.is_survey;
         match checked {
-            Err(raised) if self.is_question && raised.kind == ErrorKind::Denied => Ok(T::default()),
+            Err(raised) if is_forgiving && raised.kind == ErrorKind::Denied => Ok(T::default()),
             checked => checked,
         }
     }

@@ -157,8 +157,10 @@ impl environment::Host for State {
     fn get(&mut self, name: String) -> Result<Option<String>> {
         self.call()?;
         let known = self.services.environment.iter().find(|(other, _)| *other == name);
-        if known.is_some() {
-            self.services.attributes.uses_outside(contract::OutsideInput::Variable(&name));
+        let variable = contract::OutsideInput::Variable(&name);
+        match known {
+            Some(_) => self.services.attributes.uses_outside(variable),
+            None => self.services.attributes.refuse_outside(variable),
         }
         Ok(known.map(|(_, value)| value.clone()))
     }

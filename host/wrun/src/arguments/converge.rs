@@ -5,7 +5,7 @@ use crate::settings::{Age, Color, Format, Layer, Level, LogLocation, PolicyNames
 use assemble::{FolderRequest, GrantsSource, Mode, OwnFiles, Request};
 use clap::Args;
 use contract::LogLevel;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub(crate) struct ConvergeArguments {
@@ -154,10 +154,11 @@ pub(crate) struct FolderArguments {
 impl ConvergeArguments {
     /// Returns the request for the run. `settings` already include these arguments.
     pub(crate) fn request(&self, settings: &Settings) -> Request {
-        let grants = match (self.allow_all || self.suggest_grants.is_some(), &self.grants) {
+        let grants = match (self.allow_all, &self.grants) {
             (true, _) => GrantsSource::Everything,
-            (false, Some(_)) => GrantsSource::NamedFile,
-            (false, None) => GrantsSource::UsualFile,
+            // A suggestion may make the file.
+            (false, Some(named)) if !self.suggests_into(named) => GrantsSource::NamedFile,
+            (false, _) => GrantsSource::UsualFile,
         };
         let config = self.common.config.clone().unwrap_or_else(crate::commands::settings_file);
         let log = match &settings.log_location {
@@ -188,6 +189,11 @@ impl ConvergeArguments {
                 commands: settings.handlers.iter().map(|handler| handler.command.clone()).collect(),
             },
         }
+    }
+
+    /// Tells whether the run adds its suggestion to this file.
+    fn suggests_into(&self, file: &Path) -> bool {
+        self.suggest_grants.as_ref().is_some_and(|suggesting| suggesting.write.as_deref() == Some(file))
     }
 
     /// Tells whether the run must not change anything.

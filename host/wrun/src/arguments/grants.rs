@@ -6,25 +6,20 @@ use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
 /// Options that `wrun grants suggest` shares with `wrun converge` but that have no effect on a suggestion.
-pub(super) const IDLE_IN_SUGGESTIONS: [&str; 9] = [
-    "format",
-    "grants",
-    "allow_all",
-    "keep_going",
-    "why_run",
-    "detailed_exitcode",
-    "lock_timeout",
-    "unless_paused",
-    "unchanged_for",
-];
+pub(super) const IDLE_IN_SUGGESTIONS: [&str; 7] =
+    ["format", "keep_going", "why_run", "detailed_exitcode", "lock_timeout", "unless_paused", "unchanged_for"];
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum GrantsCommand {
     /// Print the smallest grants with which a run would succeed
     ///
-    /// Takes the options of `wrun converge`. Makes a dry run in which everything is allowed, and writes down what was asked
+    /// Takes the options of `wrun converge`. Makes a dry run in which every change is allowed, and writes down what was asked
     /// for, also behind guards and for things that are up to date. It cannot see what only a real run asks for, such as a
     /// recipe that reads a file which it wrote.
+    ///
+    /// The policies read only what the grants allow, and the files and facts that every user of this machine may read. Only
+    /// commands that the grants allow are started. If that leaves something out, wrun says so: grant what is printed and run
+    /// the command again. With --allow-all, policies that you trust read and start everything at once.
     Suggest(Box<SuggestArguments>),
     /// Add to the grants what a run was denied; shows the change and asks
     ///

@@ -30,6 +30,9 @@ impl Running<'_> {
         for text in survey::of(parts.report) {
             self.printer.note(Tone::Warning, &escape_line(&format!("warning: {text}")));
         }
+        for text in survey::unread(parts.denials) {
+            self.printer.note(Tone::Warning, &escape_line(&format!("note: {text}")));
+        }
         let empty = survey::empty(parts.report);
         for text in &empty {
             self.printer.note(Tone::Warning, &escape_line(&format!("note: {text}")));
