@@ -9,6 +9,9 @@ use crate::proofs::{
 };
 use crate::rules::Verdict;
 
+/// Environment variables that a policy may know in a survey without a grant.
+const OPEN_VARIABLES: [&str; 7] = ["HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "USER"];
+
 impl PolicyGrants {
     /// Checks the name of a thing for a tool. A text that tools could read as an option, a file or several names is refused,
     /// whatever the rules say.
@@ -271,12 +274,19 @@ impl PolicyGrants {
         self.named(Capability::Environments, name, || false).map(GrantedName)
     }
 
+    /// Tells whether this is a survey, and a variable is one whose value is not a secret to any user of the machine.
+    fn is_open_variable(&self, name: &str) -> bool {
+        self.is_survey() && OPEN_VARIABLES.contains(&name)
+    }
+
     /// Returns the host's environment variables that the policy may know. Hidden variables are not denials, because the
     /// policy did not ask for them.
     pub fn visible_environment(&self, all: impl IntoIterator<Item = (String, String)>) -> Vec<(String, String)> {
         let rules = self.list(Capability::Environment);
         let visible = |name: &str| {
-            self.is_unlimited() || matches!(rules.decide(Asked::Text(name), || false), Verdict::Allowed(_))
+            self.is_unlimited()
+                || self.is_open_variable(name)
+                || matches!(rules.decide(Asked::Text(name), || false), Verdict::Allowed(_))
         };
         all.into_iter().filter(|(name, _)| visible(name)).collect()
     }

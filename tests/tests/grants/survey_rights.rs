@@ -34,7 +34,7 @@ tell.call('command') { shell_out('cat /root/key').stdout }
 tell.call('words') { shell_out('echo s3cr3t-key').stdout }
 tell.call('bag') { data_bag_item('passwords', 'db')['password'] }
 tell.call('role') { search(:node, '*:*').first['name'] }
-tell.call('variable') { ENV['TERM'] }
+tell.call('variable') { ENV['COLUMNS'] }
 link '/srv/hard' do
   to '/root/key'
   link_type :hard
@@ -80,7 +80,7 @@ fn attack_a_suggestion_tells_no_secret_of_the_machine() {
     {
         assert!(suggested.stdout.contains(part), "{part} is missing in {}", suggested.text());
     }
-    for part in ["\"cat /root/key\"", "environment = [\"TERM\"]", "search = [\"node\"]"] {
+    for part in ["\"cat /root/key\"", "environment = [\"COLUMNS\"]", "search = [\"node\"]"] {
         assert!(suggested.stdout.contains(part), "{part} is missing in {}", suggested.text());
     }
     assert!(suggested.stderr.contains("use --allow-all if you trust the policy"), "{}", suggested.text());

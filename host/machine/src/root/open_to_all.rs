@@ -10,9 +10,9 @@ impl Root {
     /// Tells whether every user may read what is at a real path, by the modes of all directories on the way and of the entry
     /// itself. Of an absent path or a link, every user may find out at least that. In doubt, returns false.
     ///
-    /// The system checks most files of a process again when they are read, whatever their mode is. So these are not open.
+    /// The system checks most files of a process again when they are read, whatever their mode is. So only a few are open.
     pub fn is_open_to_all(&self, real: &str) -> bool {
-        if !real.starts_with('/') || is_of_some_process(real) {
+        if !real.starts_with('/') || is_hidden_of_process(real) {
             return false;
         }
         let directories =
@@ -36,10 +36,15 @@ impl Root {
     }
 }
 
-fn is_of_some_process(real: &str) -> bool {
+/// The files of a process whose mode says all.
+const OPEN_OF_PROCESS: [&str; 4] = ["cgroup", "cmdline", "comm", "status"];
+
+/// Tells whether a path leads to a file of a process that others may not read, or to its folder.
+fn is_hidden_of_process(real: &str) -> bool {
     let mut components = real.split('/').skip(1);
     components.next() == Some("proc")
-        && components.next().is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
+        && components.next().is_some_and(|name| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()))
+        && !(components.next().is_some_and(|name| OPEN_OF_PROCESS.contains(&name)) && components.next().is_none())
 }
 
 #[cfg(test)]
@@ -59,7 +64,9 @@ mod tests {
         for folder in ["open/shut", "listed", "proc/1"] {
             fs::create_dir_all(place.path().join(folder)).unwrap();
         }
-        for file in ["open/file", "open/secret", "open/shut/file", "listed/file", "proc/1/maps", "proc/cpuinfo"] {
+        for file in
+            ["open/file", "open/secret", "open/shut/file", "listed/file", "proc/1/maps", "proc/1/comm", "proc/cpuinfo"]
+        {
             fs::write(place.path().join(file), "x").unwrap();
         }
         symlink("shut", place.path().join("open/link")).unwrap();
@@ -68,7 +75,9 @@ mod tests {
             set(path, mode);
         }
         let root = Root::open(place.path(), &Account::unmetered("test")).unwrap();
-        for open in ["/", "/open", "/open/file", "/open/link", "/open/absent", "/absent/deep", "/proc/cpuinfo"] {
+        for open in
+            ["/", "/open", "/open/file", "/open/link", "/open/absent", "/absent/deep", "/proc/cpuinfo", "/proc/1/comm"]
+        {
             assert!(root.is_open_to_all(open), "{open}");
         }
         for shut in ["/open/secret", "/open/shut", "/open/shut/file", "/open/shut/absent", "/open/link/file", "/listed"]
