@@ -8,15 +8,12 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::DEFAULT_ENVIRONMENT;
 use super::hidden_names::HiddenNames;
-use super::histories::Histories;
 use super::normal::Normal;
 use super::records::{self, PolicyRecord};
-use super::{CurrentRun, NodeObject, OWN_POLICY_KEYS, ObjectError, checked_name};
+use super::{DEFAULT_ENVIRONMENT, NodeObject, OWN_POLICY_KEYS, ObjectError};
 use crate::attributes::guest_values::mentions_guest_values;
 use crate::deep_merge::hash_only_merge;
-use crate::layers::Layers;
 use crate::run_list::RunList;
 use crate::saved_filter::{FilterError, SavedFilters};
 
@@ -135,19 +132,12 @@ impl NodeObject {
             OWN_POLICY_KEYS.iter().for_each(|key| drop(automatic.shift_remove(*key)));
         }
         Ok(Self {
-            name: checked_name(name)?,
             chef_environment: saved.text("chef_environment")?.unwrap_or(DEFAULT_ENVIRONMENT).to_owned(),
             run_list: own_run_list,
             automatic,
             normal: Normal::given(saved.attributes("normal")?),
             records,
-            histories: Histories::default(),
-            layers: Layers::default(),
-            assigned_policies: Vec::new(),
-            without_policies: None,
-            applied_changes: 0,
-            run: CurrentRun::default(),
-            is_saved: false,
+            ..Self::new(name)?
         })
     }
 
