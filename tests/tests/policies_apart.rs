@@ -74,6 +74,30 @@ fn a_node_is_shown_with_the_policies_of_its_last_run_and_those_before_it() {
     });
 }
 
+/// The setting asks for a key inside a value that one policy makes a text.
+#[test]
+fn attributes_that_cannot_be_saved_fail_only_the_policy_that_left_them() {
+    with_node(|node| {
+        fs::write(node.program.configuration().join("wrun.toml"), "allowed_default_attributes = [\"app/port\"]\n")
+            .unwrap();
+        node.policy("core", "core", "node.default['app']['port'] = 80\n");
+        node.policy("wrong", "wrong", "node.default['app'] = 'text'\nnode.normal['app']['left'] = 1\n");
+        node.policy("site", "site", "node.default['app']['port'] = 81\n");
+        let own = |name: &str| format!("[policy.{name}]\nwrite_attributes = [\"app\"]\n");
+        node.grants(&["core", "wrong", "site"].map(own).concat());
+        let ran = node.run("core,wrong,site", &["--keep-going", "--format", "json"]);
+        let report: Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
+        let outcomes: Vec<_> = report["policies"].as_array().into_iter().flatten().map(|one| &one["outcome"]).collect();
+        assert_eq!(outcomes, ["success", "failure", "success"], "{}", ran.text());
+        assert!(ran.text().contains("Wrun::StateNotSaved"), "{}", ran.text());
+        let shown = node.program.run(&["node", "show", "--format", "json"]).unwrap().expect_code(0).unwrap().stdout;
+        let shown: Value = serde_json::from_str(&shown).unwrap();
+        let policies: Vec<_> =
+            shown["policies"].as_object().into_iter().flat_map(|all| all.keys().map(String::as_str)).collect();
+        assert_eq!((policies, &shown["normal"]["app"]), (vec!["core", "site"], &Value::Null), "{shown:#}");
+    });
+}
+
 fn with_node(test: impl FnOnce(&Node<'_>)) {
     let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
     let machine = root.machine(Network::Own).unwrap();

@@ -4,9 +4,10 @@ mod kind;
 
 pub use kind::ErrorKind;
 
+use crate::bindings::wrun::output::log;
 use crate::bindings::wrun::types::types::Raised;
 use crate::outside;
-use crate::table::frame;
+use crate::table::{frame, origin};
 use std::any::Any;
 use std::fmt;
 use std::panic::Location;
@@ -98,7 +99,7 @@ impl<E: std::error::Error + 'static> From<E> for Error {
     }
 }
 
-/// Adds the caller's place to the errors of results that leave this crate.
+/// Adds the caller's place to the errors of results that leave this crate, and tells it to the host if the call was denied.
 pub(crate) trait Here<T> {
     /// Adds the caller's place if the error has none.
     #[track_caller]
@@ -110,7 +111,14 @@ impl<T, E: Into<Error>> Here<T> for std::result::Result<T, E> {
     fn here(self) -> Result<T> {
         match self {
             Ok(value) => Ok(value),
-            Err(error) => Err(error.into().at(Location::caller())),
+            Err(error) => {
+                let (error, place) = (error.into(), Location::caller());
+                if error.kind() == ErrorKind::Denied {
+                    // The cookbook may handle the error, and the host would not know the line then.
+                    log::denied_at(&origin(place));
+                }
+                Err(error.at(place))
+            }
         }
     }
 }

@@ -66,7 +66,7 @@ pub use open::{EndedRun, Ending, OpenRun, StartedAgain};
 pub use outgoing::{Destination, Place, deliver};
 pub use policy_tests::{CommandAnswer, PolicyTests, TestCase, TestOutcome};
 pub use program::Program;
-pub use providers::{PresentMachine, machine_view};
+pub use providers::machine_view;
 pub use questions::{ask, ask_component};
 pub use ready::{Assembly, ReadyRun};
 pub use records::{RecordedRun, Records, RecordsError};

@@ -7,6 +7,7 @@ mod asking;
 mod composite;
 mod contexts;
 mod conversation;
+mod depth;
 mod guards;
 mod notifying;
 mod parts;
@@ -21,6 +22,7 @@ use contract::{
     ClosureValue, Due, Ended, ErrorKind, Event, Failure, Guest, GuestEvent, GuestLost, LogLevel, LostRecipe, MAX_DEPTH,
     Memory, Outcome, Phase, Providers, ROOT, Request, ResourceId, ResourceRef, Run, Stop,
 };
+use depth::{Depth, Nested};
 use serde_json::Value;
 
 /// Runs one policy, with its state, its guest, its providers, and its due notifications.
@@ -31,7 +33,7 @@ pub struct Runner<'a, G, P> {
     providers: &'a mut P,
     memory: &'a mut dyn Memory,
     stop: Stop,
-    depth: u32,
+    depth: Depth,
     /// The depth of trial runs for `:before` in a real run. In a trial run, guards' commands still run for real.
     trial: u32,
     /// True while the guest handles an event: actions of the handler then create no further events.
@@ -49,7 +51,7 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
         memory: &'a mut dyn Memory,
         stop: Stop,
     ) -> Self {
-        Self { run, guest, providers, memory, stop, depth: 0, trial: 0, in_event: false, claims: None }
+        Self { run, guest, providers, memory, stop, depth: Depth::default(), trial: 0, in_event: false, claims: None }
     }
 
     /// Makes the runner compare the claims of its actions with earlier ones of this run.
@@ -189,16 +191,16 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
         self.stop.requested().map_or(Ok(()), |reason| Err(Failure::Stopped(reason)))
     }
 
-    fn deeper(&mut self, resource: ResourceId) -> Outcome {
-        if self.depth >= MAX_DEPTH {
-            let key = self.run.known(resource)?.key.clone();
-            return Err(Failure::raised(
-                ErrorKind::NestedTooDeep,
-                format!("{key}: notifications and child resources nest more than {MAX_DEPTH} deep"),
-            ));
+    /// Opens an action of a resource within the open ones.
+    fn deeper(&self, resource: ResourceId) -> Result<Nested, Failure> {
+        if let Some(nested) = self.depth.enter(MAX_DEPTH) {
+            return Ok(nested);
         }
-        self.depth += 1;
-        Ok(())
+        let key = self.run.known(resource)?.key.clone();
+        Err(Failure::raised(
+            ErrorKind::NestedTooDeep,
+            format!("{key}: notifications and child resources nest more than {MAX_DEPTH} deep"),
+        ))
     }
 
     fn lost(&self, why: String) -> Failure {

@@ -4,6 +4,7 @@
 
 mod comments;
 mod harmless;
+mod machine_view;
 mod named;
 mod others;
 mod own_files;
@@ -15,9 +16,9 @@ mod together;
 
 pub(crate) use comments::comment;
 pub use comments::risk_comments;
-pub use named::{FirstLink, Links, places};
-pub use others::PrivateFiles;
-pub use present::{AtPath, Present, about_present};
+pub use machine_view::{AtPath, MachineQueries, MachineView};
+pub use named::{FirstLink, places};
+pub use present::about_present;
 pub use reason::{Reason, RiskClass};
 
 use crate::commands::{ANY, CommandGrant, GrantedLine, WordPattern};
@@ -38,33 +39,6 @@ use std::cell::{LazyCell, OnceCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use together::{configures, is_configuration, runs_as_root, starts_as_root};
-
-/// What decides on one machine how risky entries are: accounts that are as powerful as root, in addition to those that are so
-/// everywhere, and links.
-#[derive(Debug, Clone, Default)]
-pub struct MachineView {
-    /// Login names of accounts that are as powerful as root.
-    pub users: BTreeSet<String>,
-    /// Names of groups whose members are as powerful as root.
-    pub groups: BTreeSet<String>,
-    /// Paths of files and programs that decide which accounts these are, wherever they lie.
-    pub places: BTreeSet<String>,
-    /// The paths that root runs by itself, such as those of cron's jobs, each with the file that names it. A path that ends in a
-    /// slash stands for all that is below it.
-    pub run_by_root: BTreeMap<String, String>,
-    /// True if root may run more by itself than these paths: there was more to read than wrun reads.
-    pub runs_more_by_root: bool,
-    /// The homes of all accounts, by login name.
-    pub homes: BTreeMap<String, String>,
-    /// Login names of accounts that can log in.
-    pub logins: BTreeSet<String>,
-    /// Names of all groups.
-    pub all_groups: BTreeSet<String>,
-    /// The files that not every account may read.
-    pub private_files: PrivateFiles,
-    /// The symbolic links on the machine.
-    pub links: Links,
-}
 
 /// Returns the risky entries that a file of grants does not have yet, each with the reason. `all` has the grants of all
 /// files, to know the commands and paths of other policies. Also risky are entries that open a lot together: new configuration
@@ -291,11 +265,11 @@ impl<'g> Assessed<'g> {
                 "is an account or group that another policy names: this policy could do what that account may"
             }
             Capability::Users | Capability::CronUsers
-                if is_exactly(rule, |name| self.machine.homes.contains_key(name)) =>
+                if is_exactly(rule, |name| self.machine.queries.has_user(name)) =>
             {
                 EXISTS
             }
-            Capability::Groups if is_exactly(rule, |name| self.machine.all_groups.contains(name)) => EXISTS,
+            Capability::Groups if is_exactly(rule, |name| self.machine.queries.has_group(name)) => EXISTS,
             Capability::CronUsers if !own.makes(rule) => {
                 "is an account that the policy does not make: its jobs may do all that this account may"
             }

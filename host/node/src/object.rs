@@ -13,6 +13,7 @@
 //! and nothing can be left over. Rejected: one set of attributes with an undo log, which would have to handle every kind of
 //! write correctly.
 
+mod commit;
 mod edit;
 mod edit_json;
 mod error;
@@ -35,6 +36,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+pub use commit::ReplacedParts;
 pub use edit::{EditError, NodeEdit};
 pub use error::ObjectError;
 pub use explain::{NodeExplanation, PolicyPart};
@@ -50,8 +52,7 @@ use histories::Histories;
 use normal::Normal;
 
 pub use crate::attributes::is_policys_own;
-use crate::attributes::{ADDED_UP_KEYS, Attributes, History, Level, OWN_POLICY_KEYS, SharedFacts, are_equal};
-use crate::deep_merge;
+use crate::attributes::{ADDED_UP_KEYS, Attributes, History, Level, OWN_POLICY_KEYS, SharedFacts};
 use crate::layers::Layers;
 use crate::origin::Origin;
 use crate::policy_in_group::PolicyInGroup;
@@ -74,7 +75,7 @@ pub struct NodeObject {
     run_list: RunList,
     automatic: Map<String, Value>,
     normal: Normal,
-    records: Vec<PolicyRecord>,
+    records: Vec<Arc<PolicyRecord>>,
     histories: Histories,
     layers: Layers,
     /// The policies that an operator assigned.
@@ -116,16 +117,22 @@ pub type Visible<'rule> = dyn for<'all> Fn(&'all Value) -> Cow<'all, Value> + 'r
 /// The state of the current run, which is not saved.
 #[derive(Debug, Clone, Default)]
 struct CurrentRun {
-    inherited: Map<String, Value>,
-    histories: Vec<Arc<History>>,
     json_attributes: Map<String, Value>,
-    json_attributes_are_in: bool,
-    /// The lists of [`ADDED_UP_KEYS`], of the policies of this run that have succeeded.
-    added_up: Map<String, Value>,
-    /// The same lists as they were saved before this run.
+    /// The lists of [`ADDED_UP_KEYS`] as they were saved before this run.
     earlier: Map<String, Value>,
     /// The name of the last policy of the run.
     last: Option<String>,
+    progress: RunProgress,
+}
+
+/// What the policies of this run that have succeeded left.
+#[derive(Debug, Clone, Default)]
+struct RunProgress {
+    inherited: Map<String, Value>,
+    histories: Vec<Arc<History>>,
+    json_attributes_are_in: bool,
+    /// The lists of [`ADDED_UP_KEYS`] of all these policies.
+    added_up: Map<String, Value>,
     /// The facts that were last compared with the saved ones, and are equal to them now.
     saved_facts: Option<Arc<Value>>,
 }
@@ -251,18 +258,18 @@ impl NodeObject {
     }
 
     /// Returns each policy's part from its last successful run, in the order of the policies.
-    pub fn records(&self) -> &[PolicyRecord] {
+    pub fn records(&self) -> &[Arc<PolicyRecord>] {
         &self.records
     }
 
     /// Returns the attributes that the policies of this run have left so far: the inherited level of the next policy.
     pub fn inherited(&self) -> &Map<String, Value> {
-        &self.run.inherited
+        &self.run.progress.inherited
     }
 
     /// The writes of the policies that succeeded in this run, in their order.
     pub fn histories(&self) -> &[Arc<History>] {
-        &self.run.histories
+        &self.run.progress.histories
     }
 
     /// Starts a run. The inherited level of its first policy is empty.
@@ -300,7 +307,7 @@ impl NodeObject {
             set.map_err(|reason| ObjectError::Attributes { level, reason })
         };
         let policy = start.name.as_deref().unwrap_or("node");
-        set(Level::Inherited, self.run.inherited.clone(), "earlier policies")?;
+        set(Level::Inherited, self.run.progress.inherited.clone(), "earlier policies")?;
         set(Level::RoleDefault, start.role_default.clone(), policy)?;
         let normal = self.normal_of_run();
         set(Level::Normal, normal.as_written_by(policy_key(start)), "node")?;
@@ -309,125 +316,14 @@ impl NodeObject {
             .set_facts(facts.part(filter.facts), start.automatic(facts.own(), &self.name, &self.chef_environment));
         let layered = attributes.set_layers(&start.layers, filter.normal.given);
         layered.map_err(|(level, reason)| ObjectError::Attributes { level, reason })?;
-        if !self.run.json_attributes_are_in {
+        if !self.run.progress.json_attributes_are_in {
             attributes.record_given_normal(&self.run.json_attributes, &Origin::policy(COMMAND_LINE));
         }
         attributes.show_inherited(filter.inherited);
         attributes.show_normal(|_| Cow::Owned(Value::Object(normal.seen_by(policy_key(start), &filter.normal))));
         attributes.set_given(normal.given.clone(), filter.normal.given);
-        attributes.set_earlier_history(self.run.histories.clone());
+        attributes.set_earlier_history(self.run.progress.histories.clone());
         Ok(attributes)
-    }
-
-    /// Takes over the attributes of a policy that succeeded.
-    ///
-    /// # Errors
-    /// Values that only the guest can compute and that were not frozen; levels above [`MAX_SAVED_BYTES`], or more added to
-    /// `normal` than [`MAX_NORMAL_BYTES`]. The node object has not changed then: the policy is to be treated as failed.
-    pub fn commit(
-        &mut self,
-        start: &PolicyStart,
-        mut attributes: Attributes,
-        access: &NormalAccess<'_>,
-    ) -> Result<(), ObjectError> {
-        if let Some(left) = attributes.guest_values().first() {
-            return Err(ObjectError::GuestValueLeft { level: left.level, path: left.path.join(".") });
-        }
-        let [hidden_inherited, hidden_normal] = attributes.hidden_names();
-        let mut normal = self.normal_of_run().into_owned();
-        normal.take(policy_key(start), access, attributes.take_normal());
-        let mut record = PolicyRecord { hidden_inherited, hidden_normal, ..PolicyRecord::new(start, &attributes) };
-        record.normal_bytes = self.check_size(&record, normal.own(policy_key(start)))?;
-        let automatic = self.changed_automatic(start, &attributes);
-        self.run.inherited = attributes.left_behind();
-        self.run.json_attributes_are_in = true;
-        let mut history = attributes.into_history();
-        if let Some(earlier) = self.histories.of(start.name.as_deref()) {
-            history.keep_normal_of(earlier, normal.merged());
-        }
-        self.is_saved &= self.normal == normal
-            && automatic.is_none()
-            && self.histories.of(start.name.as_deref()) == Some(&history)
-            && !self.histories.unseen_edits.has_any_for(policy_key(start))
-            && self.records.contains(&record);
-        self.normal = normal;
-        if let Some(automatic) = automatic {
-            self.automatic = automatic;
-        }
-        let history = Arc::new(history);
-        self.histories.put(start.name.as_deref(), Arc::clone(&history));
-        self.run.histories.push(history);
-        let had_own = self.records.iter().all(|known| known.name.is_none());
-        records::put(&mut self.records, record);
-        if start.name.is_some() {
-            if had_own && (!self.run_list.is_empty() || self.chef_environment != DEFAULT_ENVIRONMENT) {
-                self.without_policies = Some(WithoutPolicies {
-                    run_list: std::mem::take(&mut self.run_list),
-                    chef_environment: self.chef_environment.clone(),
-                });
-                self.is_saved = false;
-            }
-            let environment = self.common_group().unwrap_or(DEFAULT_ENVIRONMENT).to_owned();
-            self.is_saved &= self.run_list.is_empty() && self.chef_environment == environment;
-            self.run_list = RunList::default();
-            self.chef_environment = environment;
-        }
-        Ok(())
-    }
-
-    /// The `normal` attributes with those that were given for this run.
-    fn normal_of_run(&self) -> Cow<'_, Normal> {
-        if self.run.json_attributes_are_in {
-            Cow::Borrowed(&self.normal)
-        } else {
-            Cow::Owned(self.normal.with_given(&self.run.json_attributes))
-        }
-    }
-
-    /// Returns the facts to save, if they differ from the saved ones. They leave out the keys that describe one policy, and
-    /// have the recipes and roles of all policies. Until the last policy of the run has succeeded, these lists also keep the
-    /// items of the previous run. So a run without news saves the node once, and not after each policy.
-    fn changed_automatic(&mut self, start: &PolicyStart, attributes: &Attributes) -> Option<Map<String, Value>> {
-        let is_policy = start.name.is_some();
-        let all_facts = attributes.all_facts();
-        let known = self.run.saved_facts.replace(Arc::clone(&all_facts));
-        let (Value::Object(facts), Value::Object(own)) = (&*all_facts, attributes.own_automatic()) else { return None };
-        let lists = if is_policy { self.added_up_lists(start, own) } else { Map::new() };
-        let is_saved = |key: &str| !(is_policy && OWN_POLICY_KEYS.contains(&key));
-        let own = own.iter().filter(|(key, _)| is_saved(key));
-        let own = own.map(|(key, value)| (key, lists.get(key).unwrap_or(value)));
-        let is_same = if known.is_some_and(|known| Arc::ptr_eq(&known, &all_facts)) {
-            are_equal(self.automatic.iter().skip(facts.len()), own.clone())
-        } else {
-            are_equal(self.automatic.iter(), facts.iter().chain(own.clone()))
-        };
-        let members = facts.iter().chain(own).map(|(key, value)| (key.clone(), value.clone()));
-        (!is_same).then(|| members.collect())
-    }
-
-    /// Adds a policy's recipes and roles to those of the policies before it. Returns these lists as they are saved.
-    fn added_up_lists(&mut self, start: &PolicyStart, automatic: &Map<String, Value>) -> Map<String, Value> {
-        let is_last = start.name == self.run.last;
-        let mut lists = Map::new();
-        for key in ADDED_UP_KEYS {
-            let Some(Value::Array(own)) = automatic.get(key) else { continue };
-            let earlier = self.run.added_up.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
-            let mut all = deep_merge::union([&earlier, own]);
-            self.run.added_up.insert(key.to_owned(), Value::Array(all.clone()));
-            if let Some(Value::Array(before)) = self.run.earlier.get(key).filter(|_| !is_last) {
-                all = deep_merge::union([&all, before]);
-            }
-            lists.insert(key.to_owned(), Value::Array(all));
-        }
-        lists
-    }
-
-    /// The group that all policies are in, if it is the same one.
-    fn common_group(&self) -> Option<&str> {
-        let mut groups =
-            self.records.iter().filter(|record| record.name.is_some()).map(|record| record.group.as_deref());
-        let first = groups.next()??;
-        groups.all(|group| group == Some(first)).then_some(first)
     }
 }
 

@@ -41,7 +41,7 @@ fn check(case: &Value) -> Result<(), String> {
     same_order("merged", &Value::Object(attributes.merged()), &case["merged"])?;
     for read in case["reads"].as_array().ok_or("no reads")? {
         let path = path_of(read);
-        same(&format!("exist? {path:?}"), &json!(attributes.exist(&path)), &read["exist?"])?;
+        same(&format!("exist? {path:?}"), &json!(calls::exist(&attributes, &path)), &read["exist?"])?;
         same_order(&format!("read {path:?}"), &attributes.read(&path).unwrap_or_default(), &read["read"])?;
         same(&format!("debug_value {path:?}"), &calls::debug_value(&attributes, &path), &read["debug_value"])?;
     }
@@ -65,7 +65,7 @@ fn apply(attributes: &mut Attributes, operation: &Value) -> Result<Value, Attrib
         "set_level" => attributes.set_level(level, value.as_object().unwrap().clone(), &origin).map(nothing),
         "write" if is_host => attributes.host_write(level, &path, value, &origin).map(nothing),
         "write" => attributes.write(level, &path, value, &origin).map(nothing),
-        "write!" if is_host => attributes.host_write_strict(level, &path, value, &origin).map(nothing),
+        "write!" if is_host => calls::host_write_strict(attributes, level, &path, value, &origin).map(nothing),
         "write!" => attributes.write_strict(level, &path, value, &origin).map(nothing),
         "unlink" if is_host => attributes.host_unlink(level, &path, &origin).map(Option::unwrap_or_default),
         "unlink" => attributes.unlink(level, &path, &origin).map(Option::unwrap_or_default),
@@ -85,7 +85,7 @@ fn apply(attributes: &mut Attributes, operation: &Value) -> Result<Value, Attrib
         "rm_override" => attributes.remove_override(&path, &origin).map(Option::unwrap_or_default),
         "read" => Ok(attributes.read(&path).unwrap_or_default()),
         "read!" => calls::read_strict(attributes, &path),
-        "exist?" => Ok(json!(attributes.exist(&path))),
+        "exist?" => Ok(json!(calls::exist(attributes, &path))),
         other => panic!("unknown operation {other}"),
     }
 }

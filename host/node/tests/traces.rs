@@ -260,7 +260,7 @@ fn on_tree(
             set.host_write(level, &below(keys), value.clone(), &origin()).map(|()| value.clone())
         }
         ("write!", [keys @ .., value]) => {
-            set.host_write_strict(level, &below(keys), value.clone(), &origin()).map(|()| value.clone())
+            calls::host_write_strict(set, level, &below(keys), value.clone(), &origin()).map(|()| value.clone())
         }
         ("unlink" | "delete", _) => set.host_unlink(level, &below(args), &origin()).map(Option::unwrap_or_default),
         ("unlink!", _) => set.host_unlink_strict(level, &below(args), &origin()).map(Option::unwrap_or_default),
@@ -337,7 +337,7 @@ fn writing(
                     set.host_write(level, &steps(keys), value.clone(), &origin).map(|()| value.clone())
                 }
                 ("write!", [keys @ .., value]) => {
-                    set.host_write_strict(level, &steps(keys), value.clone(), &origin).map(|()| value.clone())
+                    calls::host_write_strict(set, level, &steps(keys), value.clone(), &origin).map(|()| value.clone())
                 }
                 ("unlink", keys) => removed(set.host_unlink(level, &steps(keys), &origin)),
                 (_, keys) => removed(set.host_unlink_strict(level, &steps(keys), &origin)),
@@ -380,7 +380,7 @@ fn hash_reading(
     Ok(Some(match method {
         "[]" | "read" | "dig" => Ok(set.read(&path).unwrap_or_default()),
         "read!" => calls::read_strict(set, &path).map_err(Raised::from),
-        "exist?" => Ok(json!(set.exist(&path))),
+        "exist?" => Ok(json!(calls::exist(set, &path))),
         "attribute?" | "has_key?" | "key?" | "include?" | "member?" => Ok(json!(calls::has_key(set, first))),
         "has_value?" | "value?" => Ok(json!(merged.values().any(|value| Some(value) == args.first()))),
         "key" => Ok(json!(merged.iter().find(|(_, value)| Some(*value) == args.first()).map(|(key, _)| key))),

@@ -3,7 +3,7 @@
 #![cfg(test)]
 
 use node::attributes::{Attributes, Level};
-use node::object::{NodeObject, NormalAccess, PolicyStart, ReadFilter};
+use node::object::{NodeEdit, NodeObject, NormalAccess, PolicyStart, ReadFilter};
 use node::origin::Origin;
 use node::run_list::RunList;
 use node::saved_filter::SavedFilters;
@@ -112,4 +112,52 @@ fn whatever_is_saved_has_to_be_written_if_it_changes() {
             attributes.host_add_recipe("core::more");
         },
     );
+}
+
+/// A commit is taken back if the node cannot be saved with it. The node's fields are compared, since not all are saved.
+#[test]
+fn a_commit_that_is_taken_back_leaves_the_node_as_it_was() {
+    #[track_caller]
+    fn check(what: &str, mut node: NodeObject, start: &PolicyStart, given: Value) {
+        node.begin_run(&["core", "web"], object(given));
+        run(&mut node, &self::start("core"), json!({"os": "linux"}), |_| {});
+        let before = format!("{node:#?}");
+        let filter = ReadFilter { inherited: &whole, normal: TRUSTED, facts: &whole };
+        let facts = object(json!({"os": "other", "uptime": 1}));
+        let mut attributes = node.begin_policy_seeing(start, &mut facts.into(), &filter).unwrap();
+        let origin = Origin::policy("web");
+        for level in [Level::Default, Level::Normal, Level::Override] {
+            attributes.write(level, &["web", "a"], json!(2), &origin).unwrap();
+        }
+        attributes.host_add_recipe("web::more");
+        let replaced = node.commit(start, attributes, &TRUSTED).unwrap();
+        node.set_run_list(RunList::parse(["recipe[own]"]).unwrap());
+        assert_ne!(format!("{node:#?}"), before, "{what}");
+        node.take_back(replaced);
+        assert_eq!(format!("{node:#?}"), before, "{what}");
+    }
+    let edit = NodeEdit::SetAttribute { path: vec!["web".to_owned(), "a".to_owned()], value: json!(1) };
+    let node = || NodeObject::new("n").unwrap();
+    check("a new policy", node(), &start("web"), json!({"given": 1}));
+    check("a new record of a known policy", node(), &start("core"), json!({}));
+    check("a run list without policies", node(), &PolicyStart::default(), json!({}));
+    let mut edited = node();
+    run(&mut edited, &start("web"), json!({}), |_| {});
+    edited.apply(&edit).unwrap();
+    check("an operator's change that the policy has not seen", edited, &start("web"), json!({}));
+}
+
+#[test]
+fn a_policy_on_a_node_with_a_run_list_can_be_taken_back() {
+    let mut node = NodeObject::new("n").unwrap();
+    node.set_run_list(RunList::parse(["recipe[own]"]).unwrap());
+    node.set_chef_environment("production").unwrap();
+    node.begin_run(&["web"], Map::new());
+    let before = format!("{node:#?}");
+    let filter = ReadFilter { inherited: &whole, normal: TRUSTED, facts: &whole };
+    let attributes = node.begin_policy_seeing(&start("web"), &mut Map::new().into(), &filter).unwrap();
+    let replaced = node.commit(&start("web"), attributes, &TRUSTED).unwrap();
+    assert!(node.run_list().is_empty() && node.without_policies().is_some());
+    node.take_back(replaced);
+    assert_eq!(format!("{node:#?}"), before);
 }

@@ -31,7 +31,7 @@ mod withheld;
 pub use machine::guest::LeftOut;
 pub use reboots::{Reboot, Reboots};
 pub use settings::{Contents, GatherFacts, Log, Settings};
-pub use standing::{PresentMachine, homes, machine_view, places_of_administrators};
+pub use standing::{homes, machine_view, places_of_administrators};
 
 use contract::{
     Account, Certainty, Change, Claim, CommandTest, Composition, Declaration, ErrorKind, GuardResult, Known, LogLevel,

@@ -278,6 +278,8 @@ pub(crate) struct Caches {
     pub(crate) backups: Option<BoundedFolder>,
     /// The index of the policy's notes, after the first note.
     pub(crate) notes: Option<BoundedFolder>,
+    /// The digests of cookbook files that have been computed.
+    pub(crate) digests: crate::resources::cookbook_source::Digests,
 }
 
 /// A provider's read access to the machine. Nothing here changes the machine.

@@ -4,20 +4,19 @@
 //! are read each time, since policies change them. If a file cannot be read, the worse case is assumed.
 
 mod administrators;
-mod present;
+mod machine_view;
 mod ranges;
 mod run_by_root;
 
 use crate::plan::View;
 use administrators::Administrators;
-use contract::{MachineGroup, MachineUser};
-use grants::{Links, MachineView, PrivateFiles, Standing};
-use machine::root::{Kind, Root};
+use contract::MachineGroup;
+use grants::Standing;
+use machine::root::Root;
 use machine::users::Users;
-pub use present::PresentMachine;
+pub use machine_view::machine_view;
 use ranges::Ranges;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 /// Default first and last id of ordinary accounts, unless the login tools' configuration sets others.
 const FIRST_ORDINARY: u32 = 1000;
@@ -204,27 +203,6 @@ fn is_named_elevated(gid: u32, users: &mut Users, administrators: &Administrator
     users.group_by_id(gid).is_some_and(|group| is_elevated_group_name(&group.name, administrators))
 }
 
-/// Returns the users in the root's file who are as powerful as root.
-fn elevated_users(users: &mut Users, elevated: &BTreeSet<u32>, administrators: &Administrators) -> BTreeSet<String> {
-    let all: Vec<(String, u32, u32)> =
-        users.users().iter().map(|user| (user.name.clone(), user.uid, user.gid)).collect();
-    let mut found = BTreeSet::new();
-    for (name, uid, gid) in all {
-        let is_member = |gid: &u32, users: &mut Users| {
-            elevated.contains(gid)
-                || administrators.names_group_number(*gid)
-                || is_named_elevated(*gid, users, administrators)
-        };
-        let is_elevated = uid == 0
-            || administrators.names_user(&name, Some(uid))
-            || users.group_numbers(&name, Some(gid)).iter().any(|gid| is_member(gid, users));
-        if is_elevated {
-            found.insert(name);
-        }
-    }
-    found
-}
-
 /// Returns the names of the users and of the groups that are not the system's.
 pub(crate) fn ordinary_names(view: &mut View<'_>) -> (Vec<String>, Vec<String>) {
     let first = (first_ordinary(view.root, "UID_MIN"), first_ordinary(view.root, "GID_MIN"));
@@ -244,65 +222,6 @@ fn ordinary(root: &Root, key: &str, otherwise: u32) -> u32 {
     let text = String::from_utf8_lossy(&text);
     let value = text.lines().find_map(|line| line.trim().strip_prefix(key)?.split_whitespace().next()?.parse().ok());
     value.unwrap_or(otherwise)
-}
-
-/// Returns the accounts of a root that are as powerful as root itself, the files that root runs by itself, and its links. The
-/// crate `grants` warns operators about entries with such accounts and files, and about commands that reach a policy's own files
-/// by a link.
-pub fn machine_view(root: &std::path::Path) -> MachineView {
-    let Ok(root) = Root::open(root, &contract::Account::unmetered("wrun")) else { return MachineView::default() };
-    let mut users = Users::default();
-    users.refresh(&root);
-    let administrators = Administrators::read(&root);
-    let elevated = elevated_numbers(&mut users, &administrators);
-    let elevated_users = elevated_users(&mut users, &elevated, &administrators);
-    let elevated_groups = || users.groups().iter().filter(|group| elevated.contains(&group.gid));
-    let mut found = MachineView {
-        users: elevated_users,
-        groups: elevated_groups().map(|group| group.name.clone()).collect(),
-        places: places_of(&administrators, &root),
-        homes: users.users().iter().map(|user| (user.name.clone(), home_of(&user.home))).collect(),
-        logins: users.users().iter().filter(|user| can_log_in(user)).map(|user| user.name.clone()).collect(),
-        all_groups: users.groups().iter().map(|group| group.name.clone()).collect(),
-        ..MachineView::default()
-    };
-    // Accounts that are named but do not exist yet have this power once they are created. So does a user whose own group is
-    // created with it.
-    found.users.extend(elevated_groups().flat_map(|group| group.members.iter().cloned()));
-    found.users.extend(administrators.users().map(str::to_owned));
-    let is_missing = |name: &&str| users.groups().iter().all(|group| group.name != *name);
-    found.users.extend(administrators.groups().filter(is_missing).map(str::to_owned));
-    found.groups.extend(administrators.groups().map(str::to_owned));
-    let run_by_root = run_by_root::read(&root, &administrators, &found.users);
-    (found.run_by_root, found.runs_more_by_root) = (run_by_root.found, run_by_root.is_cut);
-    let root = Arc::new(root);
-    let same = Arc::clone(&root);
-    found.private_files = PrivateFiles::new(move |path| is_private(&same, path));
-    found.links = Links::new(move |path| root.first_link(path));
-    found
-}
-
-/// Returns a home without slashes at its end. The root directory is nobody's home.
-fn home_of(written: &str) -> String {
-    let home = written.trim_end_matches('/');
-    if home.starts_with('/') { home.to_owned() } else { "/nonexistent".to_owned() }
-}
-
-/// Tells whether a user has a home and a shell to log in with.
-fn can_log_in(user: &MachineUser) -> bool {
-    is_home(&user.home, &user.shell)
-}
-
-/// Tells whether not every account may read a file, or list a folder. A path that does not exist is for everybody.
-fn is_private(root: &Root, path: &str) -> bool {
-    let ends = path.match_indices('/').map(|(at, _)| at).skip(1).chain([path.len()]);
-    let mut ways = ends.filter_map(|end| path.get(..end));
-    ways.any(|way| match root.target_entry(way) {
-        Ok(Some(entry)) if entry.kind == Kind::Directory && way != path => entry.mode & 0o001 == 0,
-        Ok(Some(entry)) => entry.mode & 0o004 == 0,
-        Ok(None) => false,
-        Err(_) => true,
-    })
 }
 
 /// Returns the places of files and programs that the administrators' files name, as seen from inside the root: further rules of
@@ -342,26 +261,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn accounts_as_good_as_root_are_found_on_the_machine() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(folder.path().join("etc")).unwrap();
-        for (path, text) in [
-            (
-                "etc/passwd",
-                "root:x:0:0::/root:/bin/sh\nops:x:1000:1000::/home/ops:/bin/sh\nada:x:1001:1001::/:/bin/sh\n\
-                 bob:x:1002:27::/:/bin/sh\neve:x:1003:1003::/:/bin/sh\n",
-            ),
-            ("etc/group", "root:x:0:\nsudo:x:27:ada\nteam:x:1100:\nplain:x:1003:eve\n"),
-            ("etc/sudoers", "root ALL=(ALL) ALL\nops ALL=(ALL) ALL\n%team ALL=(ALL) ALL\n"),
-        ] {
-            std::fs::write(folder.path().join(path), text).unwrap();
-        }
-        let found = machine_view(folder.path());
-        assert_eq!(Vec::from_iter(found.users), ["ada", "bob", "ops", "root"]);
-        assert_eq!(Vec::from_iter(found.groups), ["root", "sudo", "team"]);
-    }
-
-    #[test]
     fn attack_places_that_administrators_name_are_known_as_written_and_resolved() {
         let folder = tempfile::tempdir().unwrap();
         for inner in ["etc/pam.d", "srv/real"] {
@@ -373,75 +272,6 @@ mod tests {
         let expect = ["/srv/link/greet", "/srv/real/greet", "/srv/rules"];
         assert_eq!(places_of_administrators(folder.path()), expect);
         assert_eq!(Vec::from_iter(machine_view(folder.path()).places), expect);
-    }
-
-    /// A directory of the company has the group: `/etc/group` lacks it, and sudo asks the name service.
-    #[test]
-    fn attack_members_of_groups_of_another_source_are_as_good_as_root() {
-        use contract::MachineUser;
-        use machine::users::NameService;
-
-        fn groups() -> Vec<MachineGroup> {
-            let group = |name: &str, gid, members: &[&str]| MachineGroup {
-                name: name.into(),
-                gid,
-                members: members.iter().map(|member| (*member).to_owned()).collect(),
-            };
-            vec![group("ops", 10_700, &["bob"]), group("chiefs", 10_800, &[])]
-        }
-        let none: fn(&str) -> Option<MachineUser> = |_| None;
-        let service = NameService {
-            user: none,
-            user_by_id: |_| None,
-            group: |name| groups().into_iter().find(|group| group.name == name),
-            group_by_id: |gid| groups().into_iter().find(|group| group.gid == gid),
-            groups_of: |name, gid| {
-                let named = groups().into_iter().filter(|group| group.members.iter().any(|member| member == name));
-                named.map(|group| group.gid).chain([gid]).collect()
-            },
-        };
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(folder.path().join("etc")).unwrap();
-        for (path, text) in [
-            (
-                "etc/passwd",
-                "root:x:0:0::/root:/bin/sh\nbob:x:1001:1001::/:/bin/sh\ncarl:x:1002:10800::/:/bin/sh\n\
-                 ann:x:1003:1003::/:/bin/sh\n",
-            ),
-            ("etc/group", "root:x:0:\n"),
-            ("etc/sudoers", "%ops ALL=(ALL) ALL\n%#10800 ALL=(ALL) ALL\n"),
-        ] {
-            std::fs::write(folder.path().join(path), text).unwrap();
-        }
-        let root = Root::open(folder.path(), &contract::Account::unmetered("test")).unwrap();
-        let mut users = Users::default();
-        users.refresh(&root);
-        let mut users = users.with_name_service(service);
-        let administrators = Administrators::read(&root);
-        let elevated = elevated_numbers(&mut users, &administrators);
-        assert!(elevated.contains(&10_700), "{elevated:?}");
-        let found = elevated_users(&mut users, &elevated, &administrators);
-        assert_eq!(Vec::from_iter(found), ["bob", "carl", "root"]);
-        assert_eq!(Vec::from_iter(users.group_numbers("bob", Some(1001))), [1001, 10_700]);
-        assert_eq!(Vec::from_iter(users.group_numbers("nobody-yet", None)), [0_u32; 0]);
-    }
-
-    #[test]
-    fn accounts_that_are_named_and_missing_are_as_good_as_root() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(folder.path().join("etc/polkit-1/rules.d")).unwrap();
-        for (path, text) in [
-            ("etc/passwd", "root:x:0:0::/root:/bin/sh\n"),
-            ("etc/group", "root:x:0:\nsudo:x:27:gone\nteam:x:1100:\n"),
-            ("etc/sudoers", "%admin ALL=(ALL) ALL\n%team ALL=ALL\nann ALL=ALL\n#3333 ALL=ALL\n"),
-            ("etc/polkit-1/rules.d/1.rules", "polkit.addAdminRule(() => ['unix-group:netops'])\n"),
-        ] {
-            std::fs::write(folder.path().join(path), text).unwrap();
-        }
-        let found = machine_view(folder.path());
-        // There is a group of the name `team`, so that no user gets a new one.
-        assert_eq!(Vec::from_iter(found.users), ["admin", "ann", "gone", "netops", "root"]);
-        assert_eq!(Vec::from_iter(found.groups), ["admin", "netops", "root", "sudo", "team"]);
     }
 
     #[test]

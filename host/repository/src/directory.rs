@@ -51,7 +51,8 @@ impl DirectoryStore {
         Ok(Self { path: path.to_owned(), folder, patience: PATIENCE })
     }
 
-    /// Changes how long writers wait for each other.
+    /// Changes how long writers wait for each other, for tests.
+    #[doc(hidden)]
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }

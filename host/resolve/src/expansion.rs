@@ -45,31 +45,6 @@ impl ExpandedRecipe {
     }
 }
 
-/// One item of the run list, or of a role's run list, with its expansion.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TraceEntry {
-    /// A recipe. `is_skipped` if it was met before.
-    Recipe {
-        /// As the run list writes it.
-        name: String,
-        /// The version asked for here.
-        version: Option<String>,
-        /// Whether an earlier item includes it already.
-        is_skipped: bool,
-    },
-    /// A role. It does not have children if it is missing or was met before.
-    Role {
-        /// The role's name, without its brackets.
-        name: String,
-        /// The items of its run list.
-        children: Vec<Self>,
-        /// Whether the role does not exist.
-        is_missing: bool,
-        /// Whether an earlier item includes it already.
-        is_skipped: bool,
-    },
-}
-
 /// The result of expanding a run list.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Expansion {
@@ -87,8 +62,6 @@ pub struct Expansion {
     pub attribute_roles: BTreeMap<String, RolePlace>,
     /// Missing roles, each with its includer: [`TOP_LEVEL`] or `role[NAME]`.
     pub missing_roles: Vec<(String, String)>,
-    /// Every item in order, as a tree.
-    pub trace: Vec<TraceEntry>,
 }
 
 impl Expansion {
@@ -125,9 +98,8 @@ pub fn expand(list: &RunList, environment: &str, roles: &dyn RoleSource) -> Resu
         met_recipes: HashSet::new(),
         met_roles: HashSet::new(),
     };
-    let trace = walk.items(list.items(), TOP_LEVEL, 0)?;
+    walk.items(list.items(), TOP_LEVEL, 0)?;
     let mut expansion = walk.expansion;
-    expansion.trace = trace;
     for recipe in &mut expansion.recipes {
         recipe.version = walk.versions.get(&recipe.name).cloned();
     }
@@ -144,22 +116,14 @@ struct Walk<'source> {
 }
 
 impl Walk<'_> {
-    fn items(
-        &mut self,
-        items: &[RunListItem],
-        included_by: &str,
-        depth: usize,
-    ) -> Result<Vec<TraceEntry>, RunListError> {
-        items
-            .iter()
-            .map(|item| match item.kind {
-                RunListItemKind::Recipe => self.recipe(item),
-                RunListItemKind::Role => self.role(&item.name, included_by, depth),
-            })
-            .collect()
+    fn items(&mut self, items: &[RunListItem], included_by: &str, depth: usize) -> Result<(), RunListError> {
+        items.iter().try_for_each(|item| match item.kind {
+            RunListItemKind::Recipe => self.recipe(item),
+            RunListItemKind::Role => self.role(&item.name, included_by, depth),
+        })
     }
 
-    fn recipe(&mut self, item: &RunListItem) -> Result<TraceEntry, RunListError> {
+    fn recipe(&mut self, item: &RunListItem) -> Result<(), RunListError> {
         if let Some(version) = &item.version {
             match self.versions.get(&item.name) {
                 Some(first) if !is_same_version(first, version) => {
@@ -174,23 +138,15 @@ impl Walk<'_> {
                 }
             }
         }
-        let is_new = self.met_recipes.insert(item.name.clone());
-        if is_new {
+        if self.met_recipes.insert(item.name.clone()) {
             self.expansion.recipes.push(ExpandedRecipe { name: item.name.clone(), version: None });
         }
-        Ok(TraceEntry::Recipe { name: item.name.clone(), version: item.version.clone(), is_skipped: !is_new })
+        Ok(())
     }
 
-    fn role(&mut self, name: &str, included_by: &str, depth: usize) -> Result<TraceEntry, RunListError> {
-        let entry = |children, is_missing, is_skipped| TraceEntry::Role {
-            name: name.to_owned(),
-            children,
-            is_missing,
-            is_skipped,
-        };
+    fn role(&mut self, name: &str, included_by: &str, depth: usize) -> Result<(), RunListError> {
         if !self.met_roles.insert(name.to_owned()) {
-            let is_missing = self.expansion.missing_roles.iter().any(|(missing, _)| missing == name);
-            return Ok(entry(Vec::new(), is_missing, true));
+            return Ok(());
         }
         if depth >= MAX_ROLE_DEPTH {
             return Err(RunListError::RolesTooDeep { role: name.to_owned(), limit: MAX_ROLE_DEPTH });
@@ -198,9 +154,9 @@ impl Walk<'_> {
         self.expansion.roles.push(name.to_owned());
         let Some(role) = self.source.role(name).cloned() else {
             self.expansion.missing_roles.push((name.to_owned(), included_by.to_owned()));
-            return Ok(entry(Vec::new(), true, false));
+            return Ok(());
         };
-        let children = self.items(role.run_list_for(self.environment).items(), &format!("role[{name}]"), depth + 1)?;
+        self.items(role.run_list_for(self.environment).items(), &format!("role[{name}]"), depth + 1)?;
         let expansion = &mut self.expansion;
         let place = RolePlace { name: name.to_owned(), file: role.file };
         for (table, attributes) in [("default", &role.default_attributes), ("override", &role.override_attributes)] {
@@ -212,7 +168,7 @@ impl Walk<'_> {
             deep_merge::merge(std::mem::take(&mut expansion.default_attributes), role.default_attributes);
         expansion.override_attributes =
             deep_merge::merge(std::mem::take(&mut expansion.override_attributes), role.override_attributes);
-        Ok(entry(children, false, false))
+        Ok(())
     }
 }
 

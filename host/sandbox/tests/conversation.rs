@@ -124,6 +124,7 @@ fn the_machine() {
         r#"real: Ok("/srv")"#,
         r#"run: Some(0) "hello\n""#,
         "denied: Wrun::Denied",
+        "denied at: everything/src/outside.rs, and a line",
         "Write([120], 420) /tmp/thing",
         "apply Change::Write: done",
         "Append([121], 420) /tmp/thing",

@@ -1,6 +1,7 @@
 //! Runs one action, with its guards, attempts and record.
 
 use super::Runner;
+use super::depth::Nested;
 use contract::{
     ActionRecord, ContextId, ErrorKind, Event, Failure, FailureMode, Guest, Limit, LogLevel, MAX_ACTIONS,
     MAX_NOTIFIED_AT_ONCE, MAX_RECORDS, NOTHING_CONDITIONAL, Notified, Outcome, Property, Providers, ROOT, ResourceId,
@@ -46,11 +47,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     ) -> Pin<Box<dyn Future<Output = Outcome> + Send + '_>> {
         Box::pin(async move {
             let outcome = match self.may_begin(resource, notified.as_ref()) {
-                Ok(()) => {
-                    let outcome = self.notify_around(context, resource, action, notified).await;
-                    self.depth -= 1;
-                    outcome
-                }
+                Ok(_nested) => self.notify_around(context, resource, action, notified).await,
                 Err(failure) => Err(failure),
             };
             self.kept_if_dry(outcome)
@@ -58,7 +55,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     }
 
     /// Counts a new action within the open ones, and the number of immediate notifications.
-    fn may_begin(&mut self, resource: ResourceId, notified: Option<&Notified>) -> Outcome {
+    fn may_begin(&mut self, resource: ResourceId, notified: Option<&Notified>) -> Result<Nested, Failure> {
         let is_at_once = notified.is_some_and(|notified| notified.timing != Timing::Delayed);
         if is_at_once && !self.run.count_notified_at_once() {
             let why = format!(

@@ -1,9 +1,10 @@
 //! Sends a request to the guest, and carries out the guest's tasks until it answers.
 
 use super::Runner;
+use super::depth::Nested;
 use contract::{
-    Answer, Callback, ClosureValue, Errand, ErrorKind, Failure, Guest, GuestLost, GuestMessage, HostMessage, Outcome,
-    Providers, Request, StopStep,
+    Answer, Callback, ClosureValue, Errand, ErrorKind, Failure, Guest, GuestLost, GuestMessage, HostMessage, MAX_DEPTH,
+    Outcome, Providers, Request, StopStep,
 };
 use serde_json::Value;
 use std::pin::Pin;
@@ -53,21 +54,17 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 }
                 Errand::RunAction(resource, action) => {
                     self.run.of_guests(resource)?;
-                    self.deeper(resource)?;
-                    let outcome = self.act(resource, &action, None).await;
-                    self.depth -= 1;
-                    outcome
+                    let _nested = self.deeper(resource)?;
+                    self.act(resource, &action, None).await
                 }
                 Errand::IncludeRecipe(recipe) => {
-                    self.deeper_recipe(&recipe)?;
-                    let outcome = self.compile(&recipe).await;
-                    self.depth -= 1;
-                    outcome
+                    let _nested = self.deeper_recipe(&recipe)?;
+                    self.compile(&recipe).await
                 }
                 Errand::Leave(context) => {
-                    self.deeper(self.run.entered_for(context)?)?;
+                    let nested = self.deeper(self.run.entered_for(context)?)?;
                     let outcome = self.converge_context(context).await;
-                    self.depth -= 1;
+                    drop(nested);
                     let forgotten = self.end(context).await;
                     outcome.and(forgotten)
                 }
@@ -79,12 +76,10 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         })
     }
 
-    fn deeper_recipe(&mut self, recipe: &str) -> Outcome {
-        if self.depth >= contract::MAX_DEPTH {
-            let message = format!("recipe {recipe}: recipes include each other more than {} deep", contract::MAX_DEPTH);
-            return Err(Failure::raised(ErrorKind::NestedTooDeep, message));
-        }
-        self.depth += 1;
-        Ok(())
+    fn deeper_recipe(&self, recipe: &str) -> Result<Nested, Failure> {
+        self.depth.enter(MAX_DEPTH).ok_or_else(|| {
+            let message = format!("recipe {recipe}: recipes include each other more than {MAX_DEPTH} deep");
+            Failure::raised(ErrorKind::NestedTooDeep, message)
+        })
     }
 }

@@ -289,15 +289,14 @@ impl<H: RunHost> WholeRun<'_, H> {
         if saves {
             run.pay_for_saved_node()?;
         }
-        // A node that cannot be saved with what this policy leaves must not keep it: all later policies would fail.
-        let before = saves.then(|| node.clone());
-        node.commit(&policy.start, run.attributes().clone(), &sight).map_err(refused)?;
+        let replaced = node.commit(&policy.start, run.attributes().clone(), &sight).map_err(refused)?;
         if let Some(list) = run.changed_run_list().cloned() {
             node.set_run_list(list);
         }
         if saves && node.has_unsaved_changes() {
             if let Err(failure) = self.run_host.save(node) {
-                before.into_iter().for_each(|before| *node = before);
+                // The node must not keep attributes that cannot be saved: all later policies would fail.
+                node.take_back(replaced);
                 return Err(failure);
             }
             node.mark_saved();

@@ -42,7 +42,7 @@ type FindLink = dyn Fn(&str) -> Option<FirstLink> + Send + Sync;
 
 /// The symbolic links of a machine. Without a machine, no path is a link.
 #[derive(Clone, Default)]
-pub struct Links {
+pub(super) struct Links {
     find: Option<Arc<FindLink>>,
     known: Arc<Mutex<HashMap<String, Option<FirstLink>>>>,
 }
@@ -56,7 +56,7 @@ impl fmt::Debug for Links {
 impl Links {
     /// Finds links by a function. It gets an absolute path without `.` and `..`, and returns the first link on its way, or
     /// `None` if there is no link.
-    pub fn new(find: impl Fn(&str) -> Option<FirstLink> + Send + Sync + 'static) -> Self {
+    pub(super) fn new(find: impl Fn(&str) -> Option<FirstLink> + Send + Sync + 'static) -> Self {
         Self { find: Some(Arc::new(find)), known: Arc::default() }
     }
 

@@ -9,31 +9,6 @@ use crate::denied::Capability;
 use crate::pattern::{PathPattern, Pattern};
 use crate::privileged::{is_within, unit_stem};
 use crate::rules::Rule;
-use std::fmt;
-use std::sync::Arc;
-
-type IsPrivate = dyn Fn(&str) -> bool + Send + Sync;
-
-/// The files of a machine that not every account may read. Without a machine, no file is one of them.
-#[derive(Clone, Default)]
-pub struct PrivateFiles(Option<Arc<IsPrivate>>);
-
-impl fmt::Debug for PrivateFiles {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PrivateFiles").field("of_a_machine", &self.0.is_some()).finish()
-    }
-}
-
-impl PrivateFiles {
-    /// Asks a function about an absolute path without `.` and `..`.
-    pub fn new(is_private: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
-        Self(Some(Arc::new(is_private)))
-    }
-
-    fn contain(&self, path: &str) -> bool {
-        self.0.as_ref().is_some_and(|is_private| is_private(path))
-    }
-}
 
 impl<'g> Assessed<'g> {
     pub(super) fn others(&self, own: &Policy<'_>) -> impl Iterator<Item = &Policy<'g>> {
@@ -82,7 +57,7 @@ impl<'g> Assessed<'g> {
     /// not change anyway.
     pub(super) fn reads_what_is_private(&self, own: &Policy<'_>, rule: &PathPattern) -> bool {
         let path = rule.only_path().unwrap_or_else(|| rule.beginning().to_owned());
-        !own.may_change(&path) && self.machine.private_files.contain(&path)
+        !own.may_change(&path) && self.machine.queries.is_private(&path)
     }
 
     /// Tells whether another policy names this account or group.

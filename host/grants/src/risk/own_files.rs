@@ -154,8 +154,8 @@ impl<'g> Policy<'g> {
         before: impl Fn(Capability) -> BTreeSet<String>,
     ) {
         let (users, groups) = (before(Capability::Users), before(Capability::Groups));
-        self.managed.retain(|name| users.contains(name) || !machine.homes.contains_key(name));
-        self.managed_groups.retain(|name| groups.contains(name) || !machine.all_groups.contains(name));
+        self.managed.retain(|name| users.contains(name) || !machine.queries.has_user(name));
+        self.managed_groups.retain(|name| groups.contains(name) || !machine.queries.has_group(name));
     }
 
     /// Tells whether the policy makes an account.

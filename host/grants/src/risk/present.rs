@@ -8,7 +8,7 @@
 use super::harmless::{Looks, is_harmless, looks, services_acted_on};
 use super::own_files::{account_of, names};
 use super::reason::{Reason, RiskClass, shown};
-use super::{MachineView, has_rights};
+use super::{AtPath, MachineView, has_rights};
 use crate::commands::{CommandGrant, GrantedLine};
 use crate::denied::Capability;
 use crate::edit::{Addition, new_among};
@@ -44,40 +44,6 @@ const SHARED: [&str; 21] = [
     "/var/www",
 ];
 
-/// What is at a path of the machine, once links are followed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AtPath {
-    /// Nothing. The closest folder above that exists, as its real path.
-    Nothing {
-        /// The real path of the closest folder above.
-        above: String,
-    },
-    /// Something that every account may read.
-    Readable,
-    /// Something that every account may look at, and whose content only some may read.
-    Visible,
-    /// Something that only some accounts may look at, or that cannot be looked at.
-    Hidden,
-}
-
-/// A look at a machine as it is now. What cannot be looked at counts as present.
-pub trait Present {
-    /// Returns what is at a path.
-    fn at_path(&self, path: &str) -> AtPath;
-
-    /// Tells whether there is a user of this name.
-    fn has_user(&self, name: &str) -> bool;
-
-    /// Tells whether there is a group of this name.
-    fn has_group(&self, name: &str) -> bool;
-
-    /// Tells whether there is a unit or an init script of this name.
-    fn has_service(&self, name: &str) -> bool;
-
-    /// Tells whether a package is installed, or has left its configuration.
-    fn has_package(&self, name: &str) -> bool;
-}
-
 /// Returns the entries that a file of grants does not have yet, and that are about what is on the machine already and does not
 /// belong to their policy, each with the reason.
 ///
@@ -88,7 +54,6 @@ pub fn about_present<'a>(
     name: &str,
     additions: &'a [Addition],
     machine: &MachineView,
-    present: &dyn Present,
 ) -> Result<Vec<(&'a Addition, Reason)>, GrantsError> {
     let (_, new) = new_among(text, name, additions)?;
     let before = Grants::parse(text, name)?;
@@ -96,7 +61,7 @@ pub fn about_present<'a>(
     let judged = new.iter().filter_map(|addition| {
         let own = before.policy(&addition.policy, &[]);
         let brought = users_among(new.iter().filter(|other| other.policy == addition.policy).copied());
-        let text = Look { own: &own, brought, machine, present }.reason(addition)?;
+        let text = Look { own: &own, brought, machine }.reason(addition)?;
         Some((*addition, Reason { class: RiskClass::Present, text: text.into() }))
     });
     Ok(judged.collect())
@@ -122,7 +87,6 @@ struct Look<'l> {
     /// The users whom the new entries of the policy name.
     brought: BTreeSet<String>,
     machine: &'l MachineView,
-    present: &'l dyn Present,
 }
 
 impl Look<'_> {
@@ -138,13 +102,13 @@ impl Look<'_> {
         match (capability, name, path) {
             (Capability::Paths, _, Some(path)) => self.reason_to_change(&path),
             (Capability::ReadPaths, _, Some(path)) => self.reason_to_read(&path),
-            (Capability::Users, Some(name), _) if self.present.has_user(&name) => is_there("user"),
-            (Capability::Groups, Some(name), _) if self.present.has_group(&name) => is_there("group"),
-            (Capability::CronUsers, Some(name), _) if !self.makes(&name) && self.present.has_user(&name) => {
+            (Capability::Users, Some(name), _) if self.machine.queries.has_user(&name) => is_there("user"),
+            (Capability::Groups, Some(name), _) if self.machine.queries.has_group(&name) => is_there("group"),
+            (Capability::CronUsers, Some(name), _) if !self.makes(&name) && self.machine.queries.has_user(&name) => {
                 is_there("user")
             }
-            (Capability::Services, Some(name), _) if self.present.has_service(&name) => is_there("service"),
-            (Capability::Packages, Some(name), _) if self.present.has_package(&name) => {
+            (Capability::Services, Some(name), _) if self.machine.queries.has_service(&name) => is_there("service"),
+            (Capability::Packages, Some(name), _) if self.machine.queries.has_package(&name) => {
                 Some("is installed on this machine already".to_owned())
             }
             _ => None,
@@ -157,14 +121,14 @@ impl Look<'_> {
     }
 
     fn reason_to_change(&self, path: &str) -> Option<String> {
-        match self.present.at_path(path) {
+        match self.machine.queries.at_path(path) {
             AtPath::Nothing { above } => self.reason_of_folder(&above),
             AtPath::Readable | AtPath::Visible | AtPath::Hidden => Some("is on this machine already".to_owned()),
         }
     }
 
     fn reason_to_read(&self, path: &str) -> Option<String> {
-        match self.present.at_path(path) {
+        match self.machine.queries.at_path(path) {
             AtPath::Nothing { above } => self.reason_of_folder(&above),
             AtPath::Readable => None,
             _ if self.paths().any(|own| own.matches(path)) => None,
@@ -200,7 +164,7 @@ impl Look<'_> {
         match user {
             Some(user) if self.makes(user) => None,
             _ if looks(words).is_some() => looked_at(),
-            Some(user) if self.present.has_user(user) => {
+            Some(user) if self.machine.queries.has_user(user) => {
                 Some(format!("runs as {}, an account of this machine that this policy does not make", shown(user)))
             }
             Some(user) if !self.brought.contains(user) && !is_harmless(words) => {
@@ -208,7 +172,7 @@ impl Look<'_> {
             }
             Some(_) => None,
             None => {
-                let service = services_acted_on(words).find(|name| self.present.has_service(name))?;
+                let service = services_acted_on(words).find(|name| self.machine.queries.has_service(name))?;
                 Some(format!("acts on `{}`, which is a service of this machine already", shown(service)))
             }
         }
@@ -216,7 +180,7 @@ impl Look<'_> {
 
     /// Returns the reason for a command that tells what files are.
     fn reason_of_look(&self, looks: &Looks) -> Option<String> {
-        let is_open = |path: &String| match self.present.at_path(path) {
+        let is_open = |path: &String| match self.machine.queries.at_path(path) {
             AtPath::Nothing { above } => self.reason_of_folder(&above).is_none() || self.is_readable(&above),
             AtPath::Readable => true,
             AtPath::Visible => !looks.lists,
@@ -227,7 +191,7 @@ impl Look<'_> {
     }
 
     fn is_readable(&self, folder: &str) -> bool {
-        self.present.at_path(folder) == AtPath::Readable
+        self.machine.queries.at_path(folder) == AtPath::Readable
     }
 }
 
@@ -240,11 +204,13 @@ fn path_of(rule: &Rule) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::risk::{FirstLink, MachineQueries};
+    use std::sync::Arc;
 
     /// A machine with the account `victim` and its closed folder, a service, a package, and a folder of the operator's.
     struct Victims;
 
-    impl Present for Victims {
+    impl MachineQueries for Victims {
         fn at_path(&self, path: &str) -> AtPath {
             let nothing = |above: &str| AtPath::Nothing { above: above.to_owned() };
             match path {
@@ -256,6 +222,14 @@ mod tests {
                 _ if path.starts_with("/srv/") => nothing("/srv"),
                 _ => nothing("/etc"),
             }
+        }
+
+        fn is_private(&self, path: &str) -> bool {
+            matches!(self.at_path(path), AtPath::Visible | AtPath::Hidden)
+        }
+
+        fn first_link(&self, _: &str) -> Option<FirstLink> {
+            None
         }
 
         fn has_user(&self, name: &str) -> bool {
@@ -278,7 +252,7 @@ mod tests {
     /// The reasons of entries for a policy that may manage `/srv/own` and all in it, and the user `own`.
     fn reasons(additions: &[Addition]) -> Vec<String> {
         let before = "[policy.a]\npaths = [\"/srv/own\", \"/srv/own/key\"]\nusers = [\"own\"]\n";
-        let found = about_present(before, "before", additions, &MachineView::default(), &Victims).unwrap();
+        let found = about_present(before, "before", additions, &MachineView::new(Arc::new(Victims))).unwrap();
         found.into_iter().map(|(one, reason)| format!("{} {reason}", one.value)).collect()
     }
 

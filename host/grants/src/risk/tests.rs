@@ -1,5 +1,6 @@
 //! The reasons of risky entries, entry by entry.
 
+use super::named::Links;
 use super::*;
 
 mod others;

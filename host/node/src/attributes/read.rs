@@ -41,12 +41,6 @@ impl Attributes {
         }
     }
 
-    /// Answers Chef's `exist?`, which is true for every top-level name, even one that nobody set.
-    /// [`is_present`](Self::is_present) tells whether the attribute really exists.
-    pub fn exist<Step: AsRef<str>>(&self, path: &[Step]) -> bool {
-        path.len() <= 1 || self.is_present(path)
-    }
-
     /// Tells whether the merged view has a value at `path`. Null counts as a value.
     pub fn is_present<Step: AsRef<str>>(&self, path: &[Step]) -> bool {
         View::root(&self.trees).follow(path).is_some()

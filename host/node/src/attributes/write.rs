@@ -115,20 +115,6 @@ impl Attributes {
         self.write_anywhere(level, path, value, origin, OnTheWay::Replace)
     }
 
-    /// Writes into any level, but does not replace values along the path. Only the host calls this.
-    ///
-    /// # Errors
-    /// Those of [`write_strict`](Self::write_strict) but for the level's.
-    pub fn host_write_strict<Step: AsRef<str>>(
-        &mut self,
-        level: Level,
-        path: &[Step],
-        value: Value,
-        origin: &Origin,
-    ) -> Result<(), AttributeError> {
-        self.write_anywhere(level, path, value, origin, OnTheWay::Refuse)
-    }
-
     /// Returns the most bytes that a write adds: the value and what is created along its path. The size of a replaced value
     /// is not subtracted.
     pub(super) fn bytes_of_write(&self, level: Level, path: &[String], value: &Value) -> u64 {

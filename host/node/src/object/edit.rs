@@ -2,6 +2,8 @@
 //!
 //! A change is a value: it can be stored while a run is under way, and is applied to the node when the run has ended.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
@@ -234,7 +236,8 @@ impl NodeObject {
             || changed.layers != self.layers;
         if differs {
             let ran: Vec<_> = self.records.iter().map(|record| record.name.clone().unwrap_or_default()).collect();
-            changed.histories.unseen_edits.note(self.normal.merged(), changed.normal.merged(), &ran);
+            let unseen_edits = Arc::make_mut(&mut changed.histories.unseen_edits);
+            unseen_edits.note(self.normal.merged(), changed.normal.merged(), &ran);
             *self = changed;
             self.is_saved = false;
         }

@@ -31,7 +31,7 @@ const WITHOUT_POLICY: &str = "";
 pub(super) struct Histories {
     by_policy: Vec<(String, Kept)>,
     /// What operators changed in `normal` since policies ran.
-    pub(super) unseen_edits: UnseenEdits,
+    pub(super) unseen_edits: Arc<UnseenEdits>,
 }
 
 /// The records of one policy.
@@ -85,7 +85,9 @@ impl Kept {
 impl Histories {
     pub(super) fn put(&mut self, policy: Option<&str>, history: Arc<History>) {
         let policy = policy.unwrap_or(WITHOUT_POLICY);
-        self.unseen_edits.seen_by(policy);
+        if self.unseen_edits.has_any_for(policy) {
+            Arc::make_mut(&mut self.unseen_edits).seen_by(policy);
+        }
         let kept = Kept::of(history);
         match self.by_policy.iter_mut().find(|(name, _)| name == policy) {
             Some((_, known)) => *known = kept,
@@ -166,7 +168,7 @@ impl NodeObject {
         }
         let unseen_edits = json.get("unseen_edits").map(UnseenEdits::from_json);
         let unseen_edits = unseen_edits.map(|edits| edits.ok_or_else(|| wrong("unseen_edits", "a list of changes")));
-        self.histories = Histories { by_policy, unseen_edits: unseen_edits.transpose()?.unwrap_or_default() };
+        self.histories = Histories { by_policy, unseen_edits: unseen_edits.transpose()?.unwrap_or_default().into() };
         Ok(())
     }
 }

@@ -1,5 +1,7 @@
 //! Each policy's part of the saved node, from its last successful run.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use super::PolicyStart;
@@ -55,27 +57,34 @@ impl PolicyRecord {
 
 /// Replaces the policy's earlier record, or adds the record at the end. A node has either policies or a run list of its own:
 /// a record of one kind removes those of the other.
-pub(super) fn put(records: &mut Vec<PolicyRecord>, record: PolicyRecord) {
+pub(super) fn put(records: &mut Vec<Arc<PolicyRecord>>, record: PolicyRecord) {
     records.retain(|known| known.name.is_some() == record.name.is_some());
     match records.iter_mut().find(|known| known.name == record.name) {
-        Some(known) => *known = record,
-        None => records.push(record),
+        Some(known) => *known = Arc::new(record),
+        None => records.push(Arc::new(record)),
     }
 }
 
 /// Sorts the records of `policies` into the order of this list. Other records keep their places. A policy without a record
 /// gets its place when it has succeeded.
-pub(super) fn put_in_order<Name: AsRef<str>>(records: &mut [PolicyRecord], policies: &[Name]) {
+pub(super) fn put_in_order<Name: AsRef<str>>(records: &mut [Arc<PolicyRecord>], policies: &[Name]) {
     let rank = |record: &PolicyRecord| {
         let name = record.name.as_deref()?;
         policies.iter().position(|policy| policy.as_ref() == name)
     };
-    let mut moving: Vec<PolicyRecord> = records.iter().filter(|record| rank(record).is_some()).cloned().collect();
-    moving.sort_by_key(&rank);
+    let mut moving: Vec<_> = records.iter().filter(|record| rank(record).is_some()).cloned().collect();
+    moving.sort_by_key(|record| rank(record));
     let places = records.iter_mut().filter(|record| rank(record).is_some());
     for (place, record) in places.zip(moving) {
         *place = record;
     }
+}
+
+/// Returns the group that all policies are in, if it is the same one.
+pub(super) fn common_group(records: &[Arc<PolicyRecord>]) -> Option<&str> {
+    let mut groups = records.iter().filter(|record| record.name.is_some()).map(|record| record.group.as_deref());
+    let first = groups.next()??;
+    groups.all(|group| group == Some(first)).then_some(first)
 }
 
 #[cfg(test)]
@@ -86,7 +95,8 @@ mod tests {
     fn a_run_brings_its_own_policies_into_order() {
         #[track_caller]
         fn check(before: &[&str], run: &[&str], after: &[&str]) {
-            let record = |name: &&str| PolicyRecord { name: Some((*name).to_owned()), ..PolicyRecord::default() };
+            let record =
+                |name: &&str| Arc::new(PolicyRecord { name: Some((*name).to_owned()), ..PolicyRecord::default() });
             let mut records: Vec<_> = before.iter().map(record).collect();
             put_in_order(&mut records, run);
             let names: Vec<_> = records.iter().filter_map(|record| record.name.clone()).collect();

@@ -4,17 +4,16 @@
 //! `policy_name` is a list, `policies` has each one's part, and `default` and `override` at the top are the parts
 //! merged in the order of the policies.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
-use super::DEFAULT_ENVIRONMENT;
 use super::hidden_names::HiddenNames;
-use super::histories::Histories;
 use super::normal::Normal;
-use super::records::PolicyRecord;
-use super::{CurrentRun, NodeObject, OWN_POLICY_KEYS, ObjectError, checked_name};
+use super::records::{self, PolicyRecord};
+use super::{DEFAULT_ENVIRONMENT, NodeObject, OWN_POLICY_KEYS, ObjectError};
 use crate::attributes::guest_values::mentions_guest_values;
 use crate::deep_merge::hash_only_merge;
-use crate::layers::Layers;
 use crate::run_list::RunList;
 use crate::saved_filter::{FilterError, SavedFilters};
 
@@ -50,10 +49,10 @@ impl NodeObject {
         set("override", Value::Object(filters.r#override.apply(&merged(|record| &record.r#override))?));
         set("run_list", self.whole_run_list().to_json());
         let named: Vec<(&String, &PolicyRecord)> =
-            self.records.iter().filter_map(|record| Some((record.name.as_ref()?, record))).collect();
+            self.records.iter().filter_map(|record| Some((record.name.as_ref()?, &**record))).collect();
         if !named.is_empty() {
             set("policy_name", named.iter().map(|(name, _)| json!(name)).collect());
-            set("policy_group", json!(self.common_group()));
+            set("policy_group", json!(records::common_group(&self.records)));
             let policies = named.into_iter().map(|(name, record)| {
                 let mut part = json!({
                     "group": record.group,
@@ -82,7 +81,7 @@ impl NodeObject {
     /// text of the only one. Tools that look for nodes read them there.
     fn automatic_with_policies(&self) -> Map<String, Value> {
         // A policy without a revision was assigned, and has not run: Chef's node has its name beside the attributes.
-        let has_run = |record: &&PolicyRecord| record.name.is_some() && record.revision.is_some();
+        let has_run = |record: &&Arc<PolicyRecord>| record.name.is_some() && record.revision.is_some();
         let named: Vec<_> = self.records.iter().filter(has_run).collect();
         let mut automatic = self.automatic.clone();
         let all: [(&str, OfRecord); 3] = [
@@ -117,10 +116,10 @@ impl NodeObject {
             Some(policies) => {
                 for name in policies.names_in_order(&saved)? {
                     let part = policies.section(&name)?.ok_or_else(|| policies.missing(&name))?;
-                    records.push(part.record(Some(name))?);
+                    records.push(Arc::new(part.record(Some(name))?));
                 }
             }
-            None => records.extend(saved.record_without_policy()?),
+            None => records.extend(saved.record_without_policy()?.map(Arc::new)),
         }
         let own_run_list = if records.iter().any(|record| record.name.is_some()) {
             RunList::default()
@@ -133,19 +132,12 @@ impl NodeObject {
             OWN_POLICY_KEYS.iter().for_each(|key| drop(automatic.shift_remove(*key)));
         }
         Ok(Self {
-            name: checked_name(name)?,
             chef_environment: saved.text("chef_environment")?.unwrap_or(DEFAULT_ENVIRONMENT).to_owned(),
             run_list: own_run_list,
             automatic,
             normal: Normal::given(saved.attributes("normal")?),
             records,
-            histories: Histories::default(),
-            layers: Layers::default(),
-            assigned_policies: Vec::new(),
-            without_policies: None,
-            applied_changes: 0,
-            run: CurrentRun::default(),
-            is_saved: false,
+            ..Self::new(name)?
         })
     }
 

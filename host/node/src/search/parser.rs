@@ -36,8 +36,8 @@ pub(super) fn parse(text: &str) -> Result<Expression, Wrong> {
         return Err(Wrong::whole(format!("it has more than {MAX_CHARACTERS} characters")));
     }
     let tokens = tokens(text);
-    let mut parser = Parser { tokens, at: 0, depth: 0, clauses: 0, wildcards: 0 };
-    let expression = parser.expression()?;
+    let mut parser = Parser { tokens, at: 0, clauses: 0, wildcards: 0 };
+    let expression = parser.expression(0)?;
     match parser.peek() {
         None => Ok(expression),
         Some(token) => Err(parser.wrong(format!("`{token}` closes nothing"))),
@@ -96,10 +96,17 @@ fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
+/// Returns the depth within one more expression.
+fn deeper(depth: usize) -> Result<usize, Wrong> {
+    match depth {
+        ..MAX_DEPTH => Ok(depth + 1),
+        MAX_DEPTH.. => Err(Wrong::whole(format!("it is nested more than {MAX_DEPTH} deep"))),
+    }
+}
+
 struct Parser {
     tokens: Vec<Token>,
     at: usize,
-    depth: usize,
     clauses: usize,
     wildcards: usize,
 }
@@ -126,14 +133,6 @@ impl Parser {
         Wrong { at: token.map(|token| token.at), why: why.into() }
     }
 
-    fn deeper(&mut self) -> Result<(), Wrong> {
-        self.depth += 1;
-        if self.depth <= MAX_DEPTH {
-            return Ok(());
-        }
-        Err(Wrong::whole(format!("it is nested more than {MAX_DEPTH} deep")))
-    }
-
     /// Counts a term, a phrase or a range.
     fn clause(&mut self, expression: Expression) -> Result<Expression, Wrong> {
         self.clauses += 1;
@@ -143,9 +142,10 @@ impl Parser {
         Err(Wrong::whole(format!("it has more than {MAX_CLAUSES} terms")))
     }
 
-    fn expression(&mut self) -> Result<Expression, Wrong> {
-        self.deeper()?;
-        let mut result = self.single()?;
+    /// Parses an expression within `depth` others.
+    fn expression(&mut self, depth: usize) -> Result<Expression, Wrong> {
+        let depth = deeper(depth)?;
+        let mut result = self.single(depth)?;
         while let Some(token) = self.peek().filter(|token| *token != ")") {
             let operator = match token {
                 "AND" | "&&" => Some(Operator::And),
@@ -155,7 +155,7 @@ impl Parser {
             };
             self.at += usize::from(operator.is_some());
             let operator = operator.unwrap_or(Operator::Or);
-            let next = Box::new(self.single()?);
+            let next = Box::new(self.single(depth)?);
             result = match result {
                 // An operator that binds tighter takes the operand next to it.
                 Expression::Both(left, earlier, right) if operator > earlier => {
@@ -164,15 +164,15 @@ impl Parser {
                 other => Expression::Both(Box::new(other), operator, next),
             };
         }
-        self.depth -= 1;
         Ok(result)
     }
 
-    fn single(&mut self) -> Result<Expression, Wrong> {
-        self.deeper()?;
+    /// Parses what stands between operators, within `depth` expressions.
+    fn single(&mut self, depth: usize) -> Result<Expression, Wrong> {
+        let depth = deeper(depth)?;
         let token = self.next().ok_or_else(|| self.wrong("an expression is missing at its end"))?;
         let result = match token.as_str() {
-            "NOT" | "-" | "!" => Expression::Not(Box::new(self.single()?)),
+            "NOT" | "-" | "!" => Expression::Not(Box::new(self.single(depth)?)),
             "+" => return Err(self.wrong_before("`+` is not supported; write `\\+` for the character")),
             "\"" => {
                 let phrase = Expression::Words(self.phrase()?);
@@ -184,7 +184,7 @@ impl Parser {
             }
             "(" => {
                 let begin = self.at;
-                let inner = self.expression()?;
+                let inner = self.expression(depth)?;
                 match self.next().as_deref() {
                     Some(")") => Expression::Group(Box::new(inner)),
                     _ => {
@@ -201,7 +201,7 @@ impl Parser {
                 let pattern = Pattern { pieces: self.term(&token)? };
                 if self.peek() == Some(":") {
                     self.at += 1;
-                    match self.single()? {
+                    match self.single(depth)? {
                         Expression::Words(value) if pattern.is_anything() && value.is_anything() => {
                             Expression::Everything
                         }
@@ -212,7 +212,6 @@ impl Parser {
                 }
             }
         };
-        self.depth -= 1;
         Ok(result)
     }
 

@@ -96,7 +96,7 @@ fn write(node: &mut NodeObject, policy: &str, level: Level, path: &[&str], value
     let start = start(policy);
     let mut attributes = begin(node, &start, &facts())?;
     attributes.write(level, path, value, &Origin::policy(policy)).unwrap();
-    node.commit(&start, attributes, &ALL_OF_NORMAL)
+    node.commit(&start, attributes, &ALL_OF_NORMAL).map(drop)
 }
 
 /// Control characters take six bytes each as JSON, and the levels stand in the saved node twice.

@@ -14,6 +14,28 @@ pub(crate) fn read_strict(set: &Attributes, path: &[String]) -> Result<Value, At
     }
 }
 
+/// Chef's `exist?`, which is true for every top-level name, even one that nobody set.
+#[allow(dead_code, reason = "each test file uses a part of this module")]
+pub(crate) fn exist(set: &Attributes, path: &[String]) -> bool {
+    path.len() <= 1 || set.is_present(path)
+}
+
+/// Chef's `write!` on a level that is closed to guests. Whether the path can be entered is asked of a copy of the level that
+/// is open to them.
+#[allow(dead_code, reason = "each test file uses a part of this module")]
+pub(crate) fn host_write_strict(
+    set: &mut Attributes,
+    level: Level,
+    path: &[String],
+    value: Value,
+    origin: &Origin,
+) -> Result<(), AttributeError> {
+    let mut copy = Attributes::new();
+    copy.set_level(Level::Default, set.level(level).as_object().cloned().unwrap_or_default(), origin)?;
+    copy.write_strict(Level::Default, path, value.clone(), origin)?;
+    set.host_write(level, path, value, origin)
+}
+
 /// Chef's `key?` and `attribute?`.
 #[allow(dead_code, reason = "each test file uses a part of this module")]
 pub(crate) fn has_key(set: &Attributes, name: &str) -> bool {

@@ -42,7 +42,7 @@ pub(super) fn file(wanted: &Wanted<'_>, view: &mut View<'_>) -> Vec<Claim> {
     [claim].into_iter().chain(through_link).collect()
 }
 
-fn with_content(claim: Claim, wanted: &Wanted<'_>, view: &View<'_>) -> Claim {
+fn with_content(claim: Claim, wanted: &Wanted<'_>, view: &mut View<'_>) -> Claim {
     match wanted.declaration.own {
         // wrun adds a line, and leaves the others as they are.
         Some(OwnPart::SwapLine { .. }) => return claim.with(LINES, "mounts"),
@@ -53,10 +53,10 @@ fn with_content(claim: Claim, wanted: &Wanted<'_>, view: &View<'_>) -> Claim {
         Ok(Some(content)) => Some(digest(content)),
         _ => text(wanted, "checksum").map(str::to_lowercase),
     };
-    let brought = || {
+    let mut brought = || {
         let CookbookFileProperties { source, cookbook } = asked::properties(wanted).ok()?;
         let cookbook = cookbook_source::cookbook(cookbook.as_deref(), wanted).ok()?;
-        Some(digest(&cookbook_source::read(view, cookbook, "files", &source).ok()?))
+        Some(cookbook_source::digest(view, cookbook, "files", &source).ok()?.text().to_owned())
     };
     match (wanted.declaration.kind.as_str(), content) {
         (_, Some(content)) => claim.with(CONTENT, content),
@@ -162,8 +162,8 @@ pub(super) fn remote_directory(wanted: &Wanted<'_>, view: &mut View<'_>) -> Vec<
     for file in files {
         kept.extend(remote_directory::with_parents(&file.name).map(|path| format!("{folder}/{path}")));
         let claim = path(&format!("{folder}/{}", file.name), true, view).with(PRESENCE, "file");
-        claims.push(match sets_content.then(|| file.content(view)).flatten() {
-            Some(content) => claim.with(CONTENT, digest(&content)),
+        claims.push(match sets_content.then(|| file.digest(view)).flatten() {
+            Some(content) => claim.with(CONTENT, content.text()),
             None => claim,
         });
     }

@@ -34,7 +34,7 @@ impl Source for CookbookFile {
     ) -> Result<Option<Content<'w>>, Raised> {
         let CookbookFileProperties { source, cookbook } = asked::properties(wanted)?;
         let cookbook = cookbook_source::cookbook(cookbook.as_deref(), wanted)?;
-        let bytes = cookbook_source::read(view, cookbook, "files", &source)?;
-        Ok(Some(Content::Bytes(Cow::Owned(bytes))))
+        let file = cookbook_source::read(view, cookbook, "files", &source)?;
+        Ok(Some(Content::Bytes(Cow::Owned(file.bytes))))
     }
 }

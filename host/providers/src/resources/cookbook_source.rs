@@ -2,7 +2,9 @@
 
 use crate::plan::View;
 use contract::{ErrorKind, FileError, Raised, Wanted};
+use machine::digest::Digest;
 use node::file_specificity::{given_paths, lookup_paths};
+use std::collections::HashMap;
 use text::did_you_mean;
 
 /// Maximum number of a cookbook's files that a message names.
@@ -19,19 +21,57 @@ pub(crate) fn cookbook<'a>(named: Option<&'a str>, wanted: &'a Wanted<'_>) -> Re
     })
 }
 
+/// A file of a cookbook.
+pub(crate) struct CookbookFile {
+    /// Its path in the cookbook.
+    pub(crate) place: String,
+    /// Its content.
+    pub(crate) bytes: Vec<u8>,
+}
+
 /// Reads a file of a cookbook. One name is looked up by host and platform. Several names are places to try in order.
 ///
 /// # Errors
 /// [`ErrorKind::NoSuchCookbook`], [`ErrorKind::NoSuchFile`] with the places that were tried.
-pub(crate) fn read(view: &View<'_>, cookbook: &str, segment: &str, names: &[String]) -> Result<Vec<u8>, Raised> {
-    let identity = &view.settings.node;
-    let places = match names {
-        [one] => lookup_paths(segment, one, identity),
+pub(crate) fn read(view: &View<'_>, cookbook: &str, segment: &str, names: &[String]) -> Result<CookbookFile, Raised> {
+    for place in places(view, segment, names) {
+        match view.files.read(cookbook, &place) {
+            Ok(bytes) => return Ok(CookbookFile { place, bytes }),
+            Err(FileError::NoSuchFile(_)) => {}
+            Err(FileError::NoSuchCookbook(known)) => return Err(no_cookbook(cookbook, known)),
+        }
+    }
+    Err(not_found(view, cookbook, segment, names))
+}
+
+fn places(view: &View<'_>, segment: &str, names: &[String]) -> Vec<String> {
+    match names {
+        [one] => lookup_paths(segment, one, &view.settings.node),
         several => given_paths(segment, several),
-    };
-    for place in &places {
-        match view.files.read(cookbook, place) {
-            Ok(bytes) => return Ok(bytes),
+    }
+}
+
+/// The digests of cookbook files that were computed in this run, by cookbook and place. Plans and claims need the same ones.
+pub(crate) type Digests = HashMap<(String, String), Digest>;
+
+/// Returns the digest of a file that has been read.
+pub(crate) fn digest_of_read(view: &mut View<'_>, cookbook: &str, file: &CookbookFile) -> Digest {
+    let key = (cookbook.to_owned(), file.place.clone());
+    view.caches.digests.entry(key).or_insert_with(|| Digest::of(&file.bytes)).clone()
+}
+
+/// Returns the digest of a file, and reads it only if the digest is not known.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn digest(view: &mut View<'_>, cookbook: &str, segment: &str, names: &[String]) -> Result<Digest, Raised> {
+    for place in places(view, segment, names) {
+        let key = (cookbook.to_owned(), place);
+        if let Some(known) = view.caches.digests.get(&key) {
+            return Ok(known.clone());
+        }
+        match view.files.read(cookbook, &key.1) {
+            Ok(bytes) => return Ok(view.caches.digests.entry(key).or_insert_with(|| Digest::of(&bytes)).clone()),
             Err(FileError::NoSuchFile(_)) => {}
             Err(FileError::NoSuchCookbook(known)) => return Err(no_cookbook(cookbook, known)),
         }

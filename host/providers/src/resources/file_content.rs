@@ -34,6 +34,7 @@ pub(crate) use wish::FileWish;
 use crate::plan::{Plan, View};
 use crate::resources::asked;
 use contract::{Raised, Wanted};
+use machine::digest::Digest;
 use schema::types::file::FileProperties;
 use std::borrow::Cow;
 
@@ -49,6 +50,11 @@ pub(crate) trait Source {
         current: &mut Current,
         view: &mut View<'_>,
     ) -> Result<Option<Content<'w>>, Raised>;
+
+    /// Returns the digest of the content that this source has returned. A source may know it from before.
+    fn digest(&self, content: &Content<'_>, _view: &mut View<'_>) -> Digest {
+        content.digest()
+    }
 }
 
 /// Plans any action of a resource that writes one file.

@@ -4,7 +4,7 @@
 //! into account. Everything except the directory itself is a part with its own row in the report.
 
 use super::asked;
-use super::cookbook_source;
+use super::cookbook_source::{self, CookbookFile};
 use super::directory::{self, DirectoryWish};
 use super::file_content::{Access, Content, Current, FileWish, Source, plan_create};
 use crate::foreseen::Outcomes;
@@ -14,6 +14,7 @@ use crate::plan::{Plan, PlannedPart, Provider, Step, View, Writer};
 use contract::{Change, Raised, Wanted};
 use grants::GrantedPath;
 use machine::denied::denied;
+use machine::digest::Digest;
 use machine::guest::Planned;
 use machine::root::{Kind, absent};
 use schema::types::directory::DirectoryProperties;
@@ -24,17 +25,24 @@ use std::collections::{BTreeSet, HashSet};
 /// The provider of `remote_directory`: it copies a cookbook's folder to the machine.
 pub(crate) struct RemoteDirectory;
 
-/// The bytes of one file of the folder, already read.
-struct Given(Vec<u8>);
+/// One file of the folder, already read.
+struct Given<'a> {
+    cookbook: &'a str,
+    file: CookbookFile,
+}
 
-impl Source for Given {
+impl Source for Given<'_> {
     fn content<'w>(
         &self,
         _wanted: &'w Wanted<'_>,
         _current: &mut Current,
         _view: &mut View<'_>,
     ) -> Result<Option<Content<'w>>, Raised> {
-        Ok(Some(Content::Bytes(Cow::Owned(self.0.clone()))))
+        Ok(Some(Content::Bytes(Cow::Owned(self.file.bytes.clone()))))
+    }
+
+    fn digest(&self, _content: &Content<'_>, view: &mut View<'_>) -> Digest {
+        cookbook_source::digest_of_read(view, self.cookbook, &self.file)
     }
 }
 
@@ -84,10 +92,10 @@ pub(crate) struct FolderFile {
 }
 
 impl FolderFile {
-    /// Returns the file's content, or `None` if it cannot be read.
-    pub(crate) fn content(&self, view: &View<'_>) -> Option<Vec<u8>> {
+    /// Returns the digest of the file's content, or `None` if it cannot be read.
+    pub(crate) fn digest(&self, view: &mut View<'_>) -> Option<Digest> {
         let names = [format!("{}/{}", self.source, self.name)];
-        cookbook_source::read(view, &self.cookbook, "files", &names).ok()
+        cookbook_source::digest(view, &self.cookbook, "files", &names).ok()
     }
 }
 
@@ -167,7 +175,7 @@ impl Folder<'_> {
         }
         let RemoteDirectoryProperties { files_owner, files_group, files_mode, .. } = properties;
         let names = format!("{source}/{file}");
-        let content = Given(cookbook_source::read(view, cookbook, "files", &[names])?);
+        let content = Given { cookbook, file: cookbook_source::read(view, cookbook, "files", &[names])? };
         let one = FileWish {
             access: Access::of(files_owner.as_ref(), files_group.as_ref(), Some(*files_mode)),
             backup: properties.files_backup.0.map(|kept| kept.0),

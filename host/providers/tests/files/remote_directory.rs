@@ -4,6 +4,20 @@ use contract::Providers as _;
 use serde_json::json;
 use std::os::unix::fs::symlink;
 
+/// The sentence of a file that is written has the digest of its content, and its claim needs the same one.
+#[test]
+fn claims_take_the_digests_that_the_plan_has_computed() {
+    let mut machine = Machine::open();
+    let asked = resource("remote_directory", "/srv/site", "create", json!({ "source": "site" }));
+    let claims = machine.providers.claims(&asked.wanted(false));
+    assert_eq!((machine.reads(), claims.len()), (3, 4));
+    let mut machine = Machine::open();
+    machine.run(&asked).unwrap();
+    let by_the_plan = machine.reads();
+    assert_eq!(machine.providers.claims(&asked.wanted(false)), claims);
+    assert_eq!(machine.reads(), by_the_plan);
+}
+
 #[test]
 fn a_folder_with_all_that_is_in_it() {
     let mut machine = Machine::open();

@@ -13,12 +13,14 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// One root, `inside`, and what stands beside it.
 pub(crate) struct Machine {
     folder: tempfile::TempDir,
     root: PathBuf,
     journal: Journal,
+    reads: Arc<AtomicUsize>,
     pub(crate) providers: MachineProviders,
 }
 
@@ -116,11 +118,12 @@ impl Machine {
         let passwd = "root:x:0:0:root:/root:/bin/sh\nweb:x:1001:1002::/srv:/bin/sh\n";
         std::fs::write(root.join("etc/passwd"), passwd).unwrap();
         std::fs::write(root.join("etc/group"), "root:x:0:\nwww:x:1002:\n").unwrap();
+        let reads = Arc::<AtomicUsize>::default();
         let settings = Settings {
             account: Account::unmetered("test"),
             root: if whole { "/".into() } else { root.clone() },
             grants: grants.policy("core", &["web".into()]),
-            files: Arc::new(Cookbook::default()),
+            files: Arc::new(Cookbook::counting(&reads)),
             backup_dir: folder.path().join("backups"),
             cache_dir: folder.path().join("cache"),
             file_cache: "/var/chef/cache".into(),
@@ -145,7 +148,12 @@ impl Machine {
             contents: None,
         };
         let journal = grants.journal().clone();
-        Self { folder, root, journal, providers: MachineProviders::new(Arc::new(settings)).unwrap() }
+        Self { folder, root, journal, reads, providers: MachineProviders::new(Arc::new(settings)).unwrap() }
+    }
+
+    /// How often files of the cookbook were read.
+    pub(crate) fn reads(&self) -> usize {
+        self.reads.load(Ordering::Relaxed)
     }
 
     /// A path of the root, seen from outside.
@@ -288,12 +296,15 @@ pub(crate) fn rows(parts: &[Part]) -> Vec<String> {
     parts.iter().map(row).collect()
 }
 
-/// One cookbook, `web`.
-pub(crate) struct Cookbook(BTreeMap<&'static str, &'static str>);
+/// One cookbook, `web`, which counts how often its files are read.
+struct Cookbook {
+    files: BTreeMap<&'static str, &'static str>,
+    reads: Arc<AtomicUsize>,
+}
 
-impl Default for Cookbook {
-    fn default() -> Self {
-        Self(BTreeMap::from([
+impl Cookbook {
+    fn counting(reads: &Arc<AtomicUsize>) -> Self {
+        let files = BTreeMap::from([
             ("files/default/motd", "default"),
             ("files/debian-12/motd", "debian 12"),
             ("files/host-web1.example.org/banner", "for this host"),
@@ -303,7 +314,8 @@ impl Default for Cookbook {
             ("files/default/site/css/deep/main.css", "css"),
             ("files/default/site/css/a.css", "a"),
             ("templates/default/app.erb", "<%= 1 %>"),
-        ]))
+        ]);
+        Self { files, reads: Arc::clone(reads) }
     }
 }
 
@@ -317,13 +329,15 @@ impl CookbookFiles for Cookbook {
             return Err(FileError::NoSuchCookbook("web".into()));
         }
         let prefix = format!("{folder}/");
-        Ok(self.0.keys().filter(|path| path.starts_with(&prefix)).map(|&path| path.to_owned()).collect())
+        Ok(self.files.keys().filter(|path| path.starts_with(&prefix)).map(|&path| path.to_owned()).collect())
     }
 
     fn read(&self, cookbook: &str, path: &str) -> Result<Vec<u8>, FileError> {
         if cookbook != "web" {
             return Err(FileError::NoSuchCookbook("web".into()));
         }
-        self.0.get(path).map(|text| text.as_bytes().to_vec()).ok_or_else(|| FileError::NoSuchFile(path.into()))
+        let text = self.files.get(path).ok_or_else(|| FileError::NoSuchFile(path.into()))?;
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        Ok(text.as_bytes().to_vec())
     }
 }

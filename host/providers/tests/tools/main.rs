@@ -17,4 +17,3 @@ mod run;
 mod server;
 #[path = "../support/mod.rs"]
 mod support;
-mod swap_file;

@@ -35,18 +35,6 @@ impl Kind {
         }
     }
 
-    /// Returns the kind that Heat calls by this name, such as `CommaDelimitedList`.
-    pub fn of_heat_type(name: &str) -> Option<Self> {
-        Some(match name {
-            "String" => Self::Text,
-            "CommaDelimitedList" => Self::List,
-            "Json" => Self::Object,
-            "Number" => Self::Number,
-            "Boolean" => Self::Boolean,
-            _ => return None,
-        })
-    }
-
     /// Returns the kind in words.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -119,7 +107,8 @@ pub enum CombineError {
 }
 
 impl CombineError {
-    /// Returns the class of the error that Heat raises in this case.
+    /// Returns the class of the error that Heat raises in this case. Only tests call it: the vectors, which are Heat's own results,
+    /// name it, and some of its cases can be told apart only where the error is made.
     pub fn heat_class(&self) -> &'static str {
         match self {
             Self::ConflictingStrategies { .. } => "ConflictingMergeStrategyForParam",

@@ -7,6 +7,7 @@ use contract::{
 };
 use grants::{GrantedAttribute, Grants};
 use node::file_specificity::NodeIdentity;
+use node::origin::Origin;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ pub(crate) fn all_services(cookbook: &str) -> Services {
 pub(crate) fn services(cookbook: &str) -> Services {
     Services {
         account: Account::unmetered(cookbook),
-        machine: Box::new(Table),
+        machine: Box::new(Table::default()),
         data: Box::new(Bags),
         files: Arc::new(Files(cookbook.to_owned())),
         clock: false,
@@ -100,13 +101,21 @@ impl CookbookFiles for Files {
     }
 }
 
-struct Table;
+#[derive(Default)]
+struct Table {
+    /// The place of the last call that was denied, as the guest told it.
+    last_denial: Option<Origin>,
+}
 
 fn denied<T>(what: &str) -> Result<T, MachineError> {
     Err(MachineError::Denied(format!("{what} is not granted")))
 }
 
 impl Machine for Table {
+    fn denied_at(&mut self, place: &Origin) {
+        self.last_denial = Some(place.clone());
+    }
+
     fn stat(&mut self, path: &str, follow: bool) -> Result<Option<Stat>, MachineError> {
         let kind = match (path, follow) {
             ("/etc/hostname", _) => StatKind::File,
@@ -119,7 +128,13 @@ impl Machine for Table {
     }
 
     fn read_file(&mut self, path: &str, _: u64, _: u64) -> Result<Vec<u8>, MachineError> {
-        if path == "/etc/hostname" { Ok(b"node\n".to_vec()) } else { denied(path) }
+        match (path, &self.last_denial) {
+            ("/etc/hostname", _) => Ok(b"node\n".to_vec()),
+            ("/last-denial", Some(Origin { cookbook: Some(cookbook), file: Some(file), line: Some(_), .. })) => {
+                Ok(format!("{cookbook}/{file}, and a line").into_bytes())
+            }
+            _ => denied(path),
+        }
     }
 
     fn list_directory(&mut self, _: &str) -> Result<Vec<String>, MachineError> {

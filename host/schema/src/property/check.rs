@@ -207,7 +207,8 @@ impl Property {
     }
 }
 
-/// Checks a constant default as Chef does when a property is declared: also `default: nil` must pass `is`.
+/// Checks a constant default as Chef does when a property is declared: also `default: nil` must pass `is`. Only tests call it:
+/// properties are constants of this crate, and they are checked once, by a test.
 ///
 /// # Errors
 /// When the default is not valid, as in `property :x, String, default: nil`.

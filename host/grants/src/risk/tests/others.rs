@@ -2,6 +2,42 @@
 
 use super::super::*;
 
+/// A machine of which only accounts and private files are asked.
+struct Accounts {
+    users: &'static [&'static str],
+    groups: &'static [&'static str],
+}
+
+impl MachineQueries for Accounts {
+    fn at_path(&self, path: &str) -> AtPath {
+        unreachable!("{path}")
+    }
+
+    fn is_private(&self, path: &str) -> bool {
+        path.ends_with("private")
+    }
+
+    fn first_link(&self, _: &str) -> Option<FirstLink> {
+        None
+    }
+
+    fn has_user(&self, name: &str) -> bool {
+        self.users.contains(&name)
+    }
+
+    fn has_group(&self, name: &str) -> bool {
+        self.groups.contains(&name)
+    }
+
+    fn has_service(&self, name: &str) -> bool {
+        unreachable!("{name}")
+    }
+
+    fn has_package(&self, name: &str) -> bool {
+        unreachable!("{name}")
+    }
+}
+
 #[test]
 fn attack_what_another_policys_table_names_has_a_reason() {
     let grants = "[policy.victim]\npaths = [\"/srv/victim/**\", \"/etc/motd\"]\nread_paths = [\"/srv/keys/v\"]\n\
@@ -40,8 +76,8 @@ fn attack_what_another_policys_table_names_has_a_reason() {
         let grants = Grants::parse(grants, "g").unwrap();
         let tables: Vec<_> = grants.policy_names().map(|name| grants.policy(name, &[])).collect();
         let homes = ["victim", "job", "evil"].map(|name| (name.to_owned(), format!("/home/{name}")));
-        let private_files = PrivateFiles::new(|path| path.ends_with("private"));
-        let machine = MachineView { homes: homes.into(), private_files, ..MachineView::default() };
+        let accounts = Accounts { users: &["victim", "job", "evil"], groups: &[] };
+        let machine = MachineView { homes: homes.into(), ..MachineView::new(Arc::new(accounts)) };
         let addition = Addition { policy: "evil".into(), key: key.into(), value: format!("\"{value}\"") };
         let found = Assessed::of(&tables, &machine).risk(&addition);
         let is_told = |part: &str| found.as_ref().is_some_and(|reason| reason.text.contains(part));
@@ -51,13 +87,13 @@ fn attack_what_another_policys_table_names_has_a_reason() {
 
 #[test]
 fn attack_accounts_of_the_machine_and_their_homes_have_a_reason() {
+    let accounts = || Accounts { users: &["mysql", "ann", "own"], groups: &["dba"] };
     let machine = || MachineView {
         homes: [("mysql", "/var/lib/mysql"), ("ann", "/home/ann"), ("own", "/home/own")]
             .map(|(name, home)| (name.to_owned(), home.to_owned()))
             .into(),
         logins: ["ann".to_owned(), "own".to_owned()].into(),
-        all_groups: ["dba".to_owned()].into(),
-        ..MachineView::default()
+        ..MachineView::new(Arc::new(accounts()))
     };
     let before = "[policy.a]\nusers = [\"own\"]\n";
     let check = |entries: &[(&str, &str)], expect: &[&str]| {

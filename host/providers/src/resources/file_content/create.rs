@@ -14,7 +14,7 @@ use crate::plan::{Plan, Step, View};
 use contract::{Account, Certainty, Change, ErrorKind, FileCall, Raised, Wanted};
 use machine::denied::denied;
 use machine::diff;
-use machine::digest::short;
+use machine::digest::{Digest, short};
 use machine::root::{Entry, Fault, Kind, ModeBits, NewFileAttributes, absent};
 
 /// Permission bits of a file that other users may not read yet.
@@ -103,7 +103,7 @@ fn plan_against(
     let is_written =
         is_new || is_changed || (content.is_some() && wish.atomic != Some(false) && takes_writers(&current, &access));
     if is_written {
-        write(wish, content, access, current, view, &mut plan)?;
+        write((wish, source), content, access, current, view, &mut plan)?;
     } else if !access.is_empty() {
         // If the content stays, its digest is not needed.
         let found = current.entry().copied().map(FoundPath::of).unwrap_or_default();
@@ -178,7 +178,7 @@ fn compare_content<'a>(
 
 /// Plans the changes that one rename makes, with their sentences.
 fn write(
-    wish: &FileWish<'_>,
+    (wish, source): (&FileWish<'_>, &dyn Source),
     content: Option<Wished<'_>>,
     access: AccessPlan,
     mut current: Current,
@@ -207,7 +207,8 @@ fn write(
     }
     let verification = match &content {
         Some(content) if !is_there && content.is_shown() => {
-            changes.push(content_change(wish, content, &mut current, &view.settings.account)?);
+            let digest = source.digest(content, view);
+            changes.push(content_change(wish, (content, digest), &mut current, &view.settings.account)?);
             Verification::of(wish, content, view, plan)?
         }
         Some(content) if !is_there => {
@@ -265,11 +266,11 @@ fn write(
 /// Returns the change `update content in file /x from none to abc123`, with the diff.
 fn content_change(
     wish: &FileWish<'_>,
-    content: &Content<'_>,
+    (content, after): (&Content<'_>, Digest),
     current: &mut Current,
     account: &Account,
 ) -> Result<Change, Raised> {
-    let (before, after) = (current.digest()?, content.digest());
+    let before = current.digest()?;
     let short = before.as_ref().map_or("none", |digest| digest.short());
     let what = format!("update content in file {} from {short} to {}", wish.path, after.short());
     if wish.sensitive || current.is_secret() {

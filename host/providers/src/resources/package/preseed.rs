@@ -118,9 +118,10 @@ fn new_answers(wanted: &Wanted<'_>, chosen: &[String], view: &View<'_>) -> Resul
     let ResponseFileProperties { response_file } = asked::properties(wanted)?;
     let Some(file) = response_file else { return Ok(None) };
     let cookbook = cookbook_source::cookbook(None, wanted)?;
-    let text = cookbook_source::read(view, cookbook, "files", std::slice::from_ref(&file)).map_err(|raised| {
+    let found = cookbook_source::read(view, cookbook, "files", std::slice::from_ref(&file)).map_err(|raised| {
         raised.with_hint("a response file is taken from the cookbook's files; write one that needs no rendering")
     })?;
+    let text = found.bytes;
     let answers = answers(&String::from_utf8_lossy(&text));
     let owners = owners(&answers, &known_owners(view), view.grants.allows_everything()).map_err(|what| {
         Raised::new(ErrorKind::Package, format!("response file {file} answers for {what:?}, which is not a package"))

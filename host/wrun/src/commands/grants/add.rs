@@ -4,7 +4,7 @@
 use super::edit::{Change, Written, apply};
 use crate::printer::{Printer, Tone};
 use grants::{Addition, Grants, MachineView, Reason, RiskClass};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use text::escape_line;
 
 /// Largest length of an entry that is shown beside its reason, in characters.
@@ -28,7 +28,7 @@ pub(crate) struct Consent {
 }
 
 /// Adds entries, and returns `None` if the files already contain all of them. `all` are the grants of all files; `machine`
-/// decides which entries are risky. If nobody is asked, entries about what is already below `root` are left out too.
+/// decides which entries are risky. If nobody is asked, entries about what is on the machine already are left out too.
 ///
 /// # Errors
 /// A file has a mistake or cannot be written, or nobody can be asked.
@@ -36,12 +36,10 @@ pub(crate) fn add(
     wanted: &[Wanted],
     all: &Grants,
     machine: &MachineView,
-    root: &Path,
     consent: Consent,
     printer: Printer,
 ) -> anyhow::Result<Option<Written>> {
     let (mut first, mut second, mut risky) = (vec![], vec![], vec![]);
-    let present = (consent.yes && !consent.dangerous).then(|| assemble::PresentMachine::open(root));
     for Wanted { path, before, additions } in wanted {
         let name = path.display().to_string();
         let after = grants::add(before, &name, additions)?.text;
@@ -49,8 +47,8 @@ pub(crate) fn add(
             continue;
         }
         let mut open = grants::risks(before, &name, additions, all, machine)?;
-        if let Some(present) = &present {
-            let about_present = grants::about_present(before, &name, additions, machine, present)?;
+        if consent.yes && !consent.dangerous {
+            let about_present = grants::about_present(before, &name, additions, machine)?;
             open.extend(
                 about_present
                     .into_iter()

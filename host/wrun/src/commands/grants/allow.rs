@@ -105,7 +105,7 @@ pub(super) fn run(arguments: &AllowArguments, printer: Printer) -> anyhow::Resul
     }
     let consent = Consent { yes: arguments.yes, dangerous: arguments.dangerous };
     let machine = assemble::machine_view(&settings.run.root);
-    let written = add(&wanted, &grants, &machine, &settings.run.root, consent, printer);
+    let written = add(&wanted, &grants, &machine, consent, printer);
     Ok(match written.with_context(|| format!("what run {id} was denied was not added"))? {
         Some(Written::Done) => Exit::Done,
         Some(Written::Declined) => Exit::Failed,

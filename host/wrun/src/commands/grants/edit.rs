@@ -75,9 +75,8 @@ pub(crate) fn write_suggestion(
     let before = own_text(path).with_context(|| format!("the suggestion is not written to {}", path.display()))?;
     let _is_valid = Grants::parse(&before, &path.display().to_string())?;
     let all = known_grants(path, &additions, settings, consent)?;
-    let root = &settings.root;
     let wanted = Wanted { path: path.to_owned(), before, additions };
-    let written = add(&[wanted], &all, machine, root, consent, printer)?;
+    let written = add(&[wanted], &all, machine, consent, printer)?;
     if written.is_none() {
         printer.note(Tone::Plain, &format!("{} has all of it already", path.display()));
     }
