@@ -205,10 +205,14 @@ fn grants(request: &Request, settings: &Settings) -> Result<(Grants, Option<Noti
     Ok((grants, notice))
 }
 
-/// Returns the paths below a root that every user of the machine may read.
+/// Returns the paths below a root that every user of the machine may read. If users cannot reach the root, there are none.
 fn open_paths(root: &Path) -> OpenPaths {
-    let root = Root::open(root, &Account::unmetered("wrun"));
-    OpenPaths::new(move |path| root.as_ref().is_ok_and(|root| root.is_open_to_all(path)))
+    let account = Account::unmetered("wrun");
+    let whole = Root::open(Path::new("/"), &account);
+    let real = whole.as_ref().map(|whole| whole.asked_about(&root.to_string_lossy()));
+    let is_reached = whole.as_ref().is_ok_and(|whole| real.as_ref().is_ok_and(|real| whole.is_open_to_all(real)));
+    let root = Root::open(root, &account);
+    OpenPaths::new(move |path| is_reached && root.as_ref().is_ok_and(|root| root.is_open_to_all(path)))
 }
 
 /// Returns the input of a policy whose artifact cannot be read: it fails with `failure`.

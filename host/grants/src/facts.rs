@@ -215,6 +215,11 @@ pub fn is_harmless_fact(path: &str) -> bool {
     HARMLESS_FACTS.iter().any(|harmless| holds(harmless, &path))
 }
 
+/// Tells whether every user of a machine may find out a fact, or whether every policy may see it.
+pub(crate) fn is_open_fact(path: &[String]) -> bool {
+    HARMLESS_FACTS.iter().chain(&OPEN_FACTS).any(|open| holds(open, path))
+}
+
 /// Tells whether `path` is a harmless fact or lies below it.
 fn holds(harmless: &[&str], path: &[String]) -> bool {
     harmless.len() <= path.len() && harmless.iter().zip(path).all(|(one, other)| one == other)

@@ -70,6 +70,6 @@ pub use proofs::{
     GrantedTree, GrantedUrl, GrantedUser, Program, ReadablePath,
 };
 pub use risk::{
-    AtPath, FirstLink, MachineQueries, MachineView, Reason, RiskClass, about_present, places, risk_comments, risks,
+    AtPath, FirstLink, MachineQueries, MachineView, Reason, RiskClass, in_question, places, risk_comments, risks,
 };
 pub use words::split_words;

@@ -10,7 +10,7 @@ use crate::proofs::{
 use crate::rules::Verdict;
 
 /// Environment variables that a policy may know in a survey without a grant.
-const OPEN_VARIABLES: [&str; 7] = ["HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "USER"];
+pub(crate) const OPEN_VARIABLES: [&str; 7] = ["HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "USER"];
 
 impl PolicyGrants {
     /// Checks the name of a thing for a tool. A text that tools could read as an option, a file or several names is refused,

@@ -18,7 +18,7 @@ use crate::rules::{Rule, Verdict};
 use crate::signs::only_text;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
-use text::toml_string;
+use text::{toml_key, toml_string};
 
 /// The name of the table in an author's file.
 pub(crate) const TABLE: &str = "needs";
@@ -73,13 +73,17 @@ impl Needs {
     /// # Errors
     /// A key or a rule is invalid in grants.
     pub fn from_json(table: Map<String, Value>) -> Result<Self, GrantsError> {
-        let mut whole = Map::new();
-        whole.insert(TABLE.into(), Value::Object(table));
-        let text = toml::to_string(&whole).map_err(|error| GrantsError::Syntax {
-            file: NO_FILE.into(),
-            line: 1,
-            message: error.to_string(),
-        })?;
+        let mut text = format!("[{TABLE}]\n");
+        for (key, value) in table {
+            // A command is one inline value, as in a file of grants, and never a table of its own.
+            let mut inline = String::new();
+            value.serialize(toml::ser::ValueSerializer::new(&mut inline)).map_err(|error| GrantsError::Syntax {
+                file: NO_FILE.into(),
+                line: 1,
+                message: error.to_string(),
+            })?;
+            text.push_str(&format!("{} = {inline}\n", toml_key(&key)));
+        }
         Self::parse(&text, NO_FILE)
     }
 

@@ -161,7 +161,7 @@ impl PolicyGrants {
             && !refused
         {
             self.allow(Capability::ReadPaths, path, &rule.text)?;
-        } else if self.is_open_in_survey(path) {
+        } else if !refused && self.is_open_in_survey(path) {
             self.allow(Capability::ReadPaths, path, self.beyond_rules())?;
         } else {
             self.decide(Capability::ReadPaths, asked, path, || self.is_secret(path))?;
@@ -174,7 +174,9 @@ impl PolicyGrants {
     /// # Errors
     /// The policy may read the new path, but not the old one.
     pub fn read_under_another_name(&self, old: &str, new: &str) -> Result<(), Denied> {
-        if self.may_look(new).is_none() { Ok(()) } else { self.read_path(old).map(drop) }
+        // In a survey, more may be readable a moment later: other users may open their folders.
+        let stays_unread = !self.is_survey() && !self.is_verified_now(new) && self.may_look(new).is_none();
+        if stays_unread { Ok(()) } else { self.read_path(old).map(drop) }
     }
 
     /// Tells whether the policy may not read some paths that it may manage. Then a rename of a directory must check all names
@@ -186,16 +188,27 @@ impl PolicyGrants {
     /// Returns the right to read this resolved path for a lookup that the policy did not ask for, such as a link's target.
     /// Returns `None` if the policy may not read there. Nothing is recorded, since the result is not a denial.
     pub fn may_look(&self, path: &str) -> Option<ReadablePath> {
-        let asked = self.as_path(path);
-        let read = self.list(Capability::ReadPaths).decide(asked, || self.is_secret(path));
-        let managed = self.list(Capability::Paths).decide(asked, || self.is_privileged(path));
-        let granted = match read {
-            Verdict::Allowed(_) => true,
-            Verdict::Refused(_) => false,
-            _ => matches!(managed, Verdict::Allowed(_)),
-        };
-        let is_readable = self.is_unlimited() || granted || self.is_open_in_survey(path);
+        let by_rules = self.reading_by_rules(path);
+        let is_readable = self.is_unlimited() || by_rules.unwrap_or_else(|| self.is_open_in_survey(path));
         is_readable.then(|| ReadablePath(path.into()))
+    }
+
+    /// Returns the decision of the rules about reading a path, or `None` if there is no rule for it.
+    fn reading_by_rules(&self, path: &str) -> Option<bool> {
+        let asked = self.as_path(path);
+        match self.list(Capability::ReadPaths).decide(asked, || self.is_secret(path)) {
+            Verdict::Allowed(_) => Some(true),
+            Verdict::Refused(_) => Some(false),
+            Verdict::TooWide(..) | Verdict::Unheard => {
+                let managed = self.list(Capability::Paths).decide(asked, || self.is_privileged(path));
+                matches!(managed, Verdict::Allowed(_)).then_some(true)
+            }
+        }
+    }
+
+    /// Tells whether this is a survey in which the policy reads this resolved path without a rule, as every user may.
+    pub fn reads_as_every_user(&self, path: &str) -> bool {
+        self.is_survey() && !self.is_verified_now(path) && self.reading_by_rules(path) != Some(true)
     }
 
     /// Checks whether the policy may set these permission bits at a granted path. Set-id bits on files need their own rule,

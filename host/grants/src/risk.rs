@@ -8,18 +8,18 @@ mod machine_view;
 mod named;
 mod others;
 mod own_files;
-mod present;
 mod reason;
 mod run_by_root;
 mod runners;
 mod together;
+mod unasked;
 
 pub(crate) use comments::comment;
 pub use comments::risk_comments;
 pub use machine_view::{AtPath, MachineQueries, MachineView};
 pub use named::{FirstLink, places};
-pub use present::about_present;
 pub use reason::{Reason, RiskClass};
+pub use unasked::in_question;
 
 use crate::commands::{ANY, CommandGrant, GrantedLine, WordPattern};
 use crate::denied::Capability;

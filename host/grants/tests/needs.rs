@@ -2,7 +2,7 @@
 
 #![cfg(test)]
 
-use grants::{Grants, Limit, NeedAnswer, Needs};
+use grants::{Addition, Grants, Limit, NeedAnswer, Needs};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -153,4 +153,21 @@ fn a_flag_is_denied_in_the_same_words_whether_a_run_or_an_author_asks_for_it() {
     assert!(run.reboot().is_err());
     author.deny_needs(&needs("clock = true\nrandom = true\nreboot = true\n"));
     assert_eq!((denied(&run).len(), denied(&run)), (3, denied(&author)));
+}
+
+/// A manifest has needs as JSON. A command in table form is denied, and suggested, as one value.
+#[test]
+fn attack_a_command_in_table_form_is_one_entry() {
+    let table = json!({ "commands": [{ "argv": ["date"], "user": "app" }, "true"], "paths": ["/srv/a"] });
+    let needs = Needs::from_json(table.as_object().unwrap().clone()).unwrap();
+    let grants = Grants::nothing();
+    let policy = grants.policy("web", &[]);
+    policy.deny_needs(&needs);
+    let values: Vec<_> = policy.journal().denials().0.into_iter().filter_map(|denial| denial.value).collect();
+    assert!(
+        values.iter().any(|value| value.contains("argv = [\"date\"]") && value.contains("user = \"app\"")),
+        "{values:?}"
+    );
+    let additions: Vec<_> = policy.journal().denials().0.iter().filter_map(Addition::of).collect();
+    assert!(grants::add("", "grants.toml", &additions).is_ok(), "{additions:?}");
 }

@@ -87,6 +87,13 @@ impl GuestMachine {
         part_of(handle, path, offset, length)
     }
 
+    /// Checks something of the machine that was opened by a real path. In a survey the policy may read it as every user may,
+    /// and users may have exchanged names since its path was checked.
+    fn require_same(&self, key: &str, identity: (u64, u64), path: &str) -> Result<(), MachineError> {
+        let is_open = !self.settings.grants.reads_as_every_user(key) || self.root.is_open_to_all_as(key, identity);
+        if is_open { Ok(()) } else { Err(MachineError::System(SystemError::Access.name().into(), path.into())) }
+    }
+
     /// Converts a denial to an error that names the path as the guest wrote it.
     fn denied(&self, denial: Denied, path: &str) -> MachineError {
         raised(written::as_asked(denied::denied(denial), path, &self.settings.grants))

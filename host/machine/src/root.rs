@@ -403,8 +403,22 @@ impl Root {
         Ok(Site::new(self.exact(path)?))
     }
 
-    /// Opens the place with this real path.
-    fn exact(&self, real: &str) -> Result<Place, Fault> {
+    /// Returns the entry at a real path. `None`: it does not exist, or a directory on the way is a link or another file.
+    ///
+    /// # Errors
+    /// It cannot be looked at.
+    pub(crate) fn exact_entry(&self, real: &str) -> Result<Option<Entry>, Fault> {
+        match self.exact(real).and_then(|place| place.entry()) {
+            Err(fault) if fault.errno == Errno::LOOP => Ok(None),
+            found => absent(found),
+        }
+    }
+
+    /// Opens the place with this real path. No link on the way is followed.
+    ///
+    /// # Errors
+    /// A directory on the way is a link, or cannot be opened.
+    pub(crate) fn exact(&self, real: &str) -> Result<Place, Fault> {
         check(real)?;
         if real == "/" {
             return walk::walk(self, real, false);

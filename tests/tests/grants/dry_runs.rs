@@ -161,3 +161,26 @@ fn what_only_root_may_see_is_unknown_to_an_ordinary_user() {
     );
     assert!(run["resources"][1]["uncertain"].to_string().contains("only root can look"), "{run:#}");
 }
+
+/// The layer of a dry run has a directory where the machine has a link. What the link leads to is not in the directory.
+#[test]
+fn attack_a_directory_of_the_dry_run_shows_nothing_behind_the_machines_link() {
+    let recipe = "File.unlink('/srv/own/d'); Dir.mkdir('/srv/own/d')\n\
+        tell = lambda { |way, &learn| file \"/srv/own/told/#{way}-#{(learn.call rescue 'refused').to_s.strip}\" }\n\
+        tell.call('there') { File.exist?('/srv/own/d/secret') }\n\
+        tell.call('listed') { Dir.children('/srv/own/d').size }\n\
+        tell.call('read') { File.read('/srv/own/d/secret') }\n\
+        tell.call('renamed') { File.rename('/srv/own/d/secret', '/srv/own/x'); File.read('/srv/own/x') }\n\
+        tell.call('appended') { File.write('/srv/own/d/secret', 'x', mode: 'a'); File.read('/srv/own/d/secret') }\n";
+    let (bench, root) = (Bench::new(recipe), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    let prepare = "mkdir -p /srv/own /srv/victim; echo s3cr3t > /srv/victim/secret; ln -s /srv/victim /srv/own/d; \
+                   chmod 600 /srv/victim/secret; chmod 700 /srv/victim";
+    machine.run(&["sh", "-ec", prepare]).unwrap();
+    fs::write(bench.grants(), "[policy.solo]\npaths = [\"/srv/own/**\"]\n").unwrap();
+    let planned = bench.converge(&machine, &["--why-run"]).expect_code(0).unwrap();
+    for part in ["there-false", "listed-0", "read-refused", "renamed-refused", "appended-x"] {
+        assert!(planned.stdout.contains(&format!("/srv/own/told/{part}")), "{part} in {}", planned.text());
+    }
+    assert!(!planned.text().contains("s3cr3t"), "{}", planned.text());
+}

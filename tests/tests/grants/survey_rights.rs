@@ -29,6 +29,11 @@ tell.call('inside') { File.read('/srv/folder/inner') }
 tell.call('appended') { File.write('/root/key', 'x', mode: 'a'); File.read('/root/key') }
 tell.call('linked') { File.symlink('/root/key', '/srv/link'); File.read('/srv/link') }
 tell.call('opened') { File.chmod(0o644, '/root/key'); File.read('/root/key') }
+tell.call('there') { Dir.mkdir('/root/folder'); 'made' }
+tell.call('absent') { Dir.mkdir('/root/nothing'); 'made' }
+tell.call('below') { File.symlink('x', '/root/key/x'); 'made' }
+tell.call('leads') { File.realpath('/root/current') }
+tell.call('behind') { File.exist?('/root/current') }
 tell.call('process') { File.read('/proc/1/environ') }
 tell.call('command') { shell_out('cat /root/key').stdout }
 tell.call('words') { shell_out('echo s3cr3t-key').stdout }
@@ -56,6 +61,7 @@ fn bench_with_secrets(recipe: &str) -> (Bench, Root) {
     fs::write(bags.join("db.json"), format!("{{\"id\": \"db\", \"password\": \"{SECRET}\"}}")).unwrap();
     let prepare = format!(
         "mkdir -p /srv /root/folder; echo {SECRET} > /root/key; echo everybody-knows > /srv/public; chmod 600 /root/key; \
+         ln -s /srv/public /root/current; \
          chmod 700 /root /root/folder; echo {SECRET} > /root/folder/inner; echo root:{SECRET}:1:: > /etc/shadow; chmod 640 /etc/shadow"
     );
     root.machine(Network::Own).unwrap().run(&["sh", "-ec", &prepare]).unwrap();
@@ -82,6 +88,9 @@ fn attack_a_suggestion_tells_no_secret_of_the_machine() {
     }
     for part in ["\"cat /root/key\"", "environment = [\"COLUMNS\"]", "search = [\"node\"]"] {
         assert!(suggested.stdout.contains(part), "{part} is missing in {}", suggested.text());
+    }
+    for part in ["there-made", "absent-made", "below-made", "leads-refused", "behind-refused"] {
+        assert!(suggested.stdout.contains(&format!("/srv/told/{part}")), "{part} is missing in {}", suggested.text());
     }
     assert!(suggested.stderr.contains("use --allow-all if you trust the policy"), "{}", suggested.text());
     let surveys = bench.program.state().join("surveys");

@@ -32,7 +32,7 @@ pub fn risk_comments<'a>(found: impl IntoIterator<Item = (&'a str, impl Into<Rea
         match reason.class {
             _ if others.is_empty() => {}
             RiskClass::OpensALot => lines.extend(comment(&format!("{word}, for the same reason: {others}."))),
-            RiskClass::Unknown | RiskClass::Present => lines.extend(comment(&format!("{word} either: {others}."))),
+            RiskClass::Unknown | RiskClass::InQuestion => lines.extend(comment(&format!("{word} either: {others}."))),
         }
     }
     lines

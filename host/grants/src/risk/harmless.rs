@@ -207,23 +207,6 @@ pub(super) fn asks_without_reading(words: &[WordPattern]) -> bool {
     program(words).is_some_and(|(name, _)| LOOK_AT_FILES.contains(&name))
 }
 
-/// The paths that a command looks at without reading them.
-pub(super) struct Looks {
-    /// The paths, absolute ones. A relative one counts from the root directory.
-    pub(super) paths: Vec<String>,
-    /// True if it shows the names in a folder.
-    pub(super) lists: bool,
-}
-
-/// Returns the paths that a command looks at, if it only tells what files are.
-pub(super) fn looks(words: &[WordPattern]) -> Option<Looks> {
-    let (name, arguments) = program(words).filter(|(name, _)| LOOK_AT_FILES.contains(name))?;
-    let takes_operators = matches!(name, "test" | "[");
-    let is_path = |word: &&&str| !word.starts_with('-') && (!takes_operators || word.contains('/'));
-    let absolute = |word: &&str| if word.starts_with('/') { (*word).to_owned() } else { format!("/{word}") };
-    Some(Looks { paths: arguments.iter().filter(is_path).map(absolute).collect(), lists: name == "ls" })
-}
-
 /// Returns the name of a program of the system, and its arguments. `None`: a word is a placeholder.
 fn program(words: &[WordPattern]) -> Option<(&str, Vec<&str>)> {
     let plain = words.iter().map(|word| match word {

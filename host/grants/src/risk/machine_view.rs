@@ -48,10 +48,8 @@ pub enum AtPath {
     },
     /// Something that every account may read.
     Readable,
-    /// Something that every account may look at, and whose content only some may read.
-    Visible,
-    /// Something that only some accounts may look at, or that cannot be looked at.
-    Hidden,
+    /// Something that only some accounts may read, or that cannot be looked at.
+    Closed,
 }
 
 /// Questions about single paths and names of a machine as it is now. Paths are absolute and have no `.` and `..`. What cannot
@@ -72,12 +70,6 @@ pub trait MachineQueries: Send + Sync {
 
     /// Tells whether there is a group of this name.
     fn has_group(&self, name: &str) -> bool;
-
-    /// Tells whether there is a unit or an init script of this name.
-    fn has_service(&self, name: &str) -> bool;
-
-    /// Tells whether a package is installed, or has left its configuration.
-    fn has_package(&self, name: &str) -> bool;
 }
 
 /// The questions of a view.
@@ -125,14 +117,6 @@ impl MachineQueries for NoMachine {
     }
 
     fn has_group(&self, _: &str) -> bool {
-        false
-    }
-
-    fn has_service(&self, _: &str) -> bool {
-        false
-    }
-
-    fn has_package(&self, _: &str) -> bool {
         false
     }
 }

@@ -19,8 +19,8 @@ pub enum RiskClass {
     OpensALot,
     /// The entry is a command of root or of another's account, and wrun does not know what such a command does.
     Unknown,
-    /// The entry is about what is on the machine already, and may belong to anybody.
-    Present,
+    /// The entry may concern more than its policy, so that wrun does not add it without a question.
+    InQuestion,
 }
 
 /// Why an entry is risky.
@@ -34,14 +34,14 @@ pub struct Reason {
 
 impl RiskClass {
     /// All classes, in the order in which they are shown.
-    pub const ALL: [Self; 3] = [Self::OpensALot, Self::Unknown, Self::Present];
+    pub const ALL: [Self; 3] = [Self::OpensALot, Self::Unknown, Self::InQuestion];
 
     /// Returns the word before such an entry in a comment.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::OpensALot => "Opens a lot",
             Self::Unknown => "Not known",
-            Self::Present => "Not new",
+            Self::InQuestion => "Not without a question",
         }
     }
 
@@ -52,8 +52,8 @@ impl RiskClass {
             (Self::OpensALot, _) => format!("{count} entries open a lot"),
             (Self::Unknown, 1) => "1 entry is a command that wrun does not know".to_owned(),
             (Self::Unknown, _) => format!("{count} entries are commands that wrun does not know"),
-            (Self::Present, 1) => "1 entry is about what is not new on this machine".to_owned(),
-            (Self::Present, _) => format!("{count} entries are about what is not new on this machine"),
+            (Self::InQuestion, 1) => "1 entry needs a question".to_owned(),
+            (Self::InQuestion, _) => format!("{count} entries need a question"),
         }
     }
 
@@ -62,7 +62,7 @@ impl RiskClass {
         match self {
             Self::OpensALot => "opens as much, for the same reason",
             Self::Unknown => "is not known, either",
-            Self::Present => "likewise",
+            Self::InQuestion => "likewise",
         }
     }
 }

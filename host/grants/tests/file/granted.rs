@@ -1,7 +1,7 @@
 //! What is granted, and denied without an entry.
 
 use super::{path, policy, shell};
-use grants::{CommandAsked, Grants, LineAsked, PolicyGrants};
+use grants::{CommandAsked, Grants, LineAsked, MachineView, OpenPaths, PolicyGrants};
 use serde_json::json;
 
 #[test]
@@ -263,4 +263,42 @@ fn whether_anything_is_granted_at_all() {
     assert_eq!(grants.visible_environment(variables.clone()), variables[..1]);
     assert_eq!(policy("").visible_environment(variables.clone()), []);
     assert_eq!(Grants::allow_all().policy("x", &[]).visible_environment(variables.clone()), variables);
+}
+
+/// While a block verifies new content, its path is readable whatever the rules say.
+#[test]
+fn attack_what_may_not_be_read_does_not_get_the_path_that_is_verified() {
+    let rules = "[policy.x]\npaths = [\"/srv/app/**\"]\ndeny_read_paths = [\"/srv/app/closed/**\"]\n";
+    let grants = Grants::parse(rules, "grants.toml").unwrap().policy("x", &[]);
+    let (secret, staged) = ("/srv/app/closed/secret", "/srv/app/closed/.staged");
+    assert!(grants.read_under_another_name(secret, staged).is_ok(), "it stays unread there");
+    grants.let_verify(Some(staged.to_owned()));
+    assert!(grants.read_path(staged).is_ok() && grants.read_under_another_name(secret, staged).is_err());
+    assert!(grants.read_under_another_name("/srv/app/open", staged).is_ok());
+}
+
+/// In a survey a policy may change everything, since nothing is changed, and learns what the rules and modes say.
+#[test]
+fn attack_a_survey_lets_a_policy_learn_only_what_is_granted_or_open() {
+    let rules = "[policy.x]\nread_paths = [\"/srv/own\"]\ndata_bags = [\"own\"]\nenvironment = [\"OWN\"]\ncommands = [\"own\"]\n";
+    let open = OpenPaths::new(|path| path.starts_with("/srv/open") || path == "/etc/shadow");
+    let grants = Grants::parse(rules, "grants.toml").unwrap().surveying(open).policy("x", &[]);
+    assert!(grants.manage_path("/etc/sudoers").is_ok() && grants.package("x").is_ok() && grants.reboot().is_ok());
+    assert!(["/srv/own", "/srv/open/x"].iter().all(|path| grants.read_path(path).is_ok()));
+    assert!(["/srv/closed", "/etc/shadow"].iter().all(|path| grants.read_path(path).is_err()));
+    assert!(grants.reads_as_every_user("/srv/open/x") && !grants.reads_as_every_user("/srv/own"));
+    assert!(grants.read_under_another_name("/srv/closed", "/root/x").is_err(), "a folder may be opened a moment later");
+    assert!(grants.data_bag("own", None).is_ok() && grants.data_bag("other", None).is_err());
+    assert!(grants.role("r").is_err() && grants.search("node").is_err() && grants.chef_environment("e").is_err());
+    let variables = ["OWN", "OTHER", "PATH"].map(|name| (name.to_owned(), "1".to_owned()));
+    let seen: Vec<_> = grants.visible_environment(variables).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(seen, ["OWN", "PATH"]);
+    let facts = json!({"memory": 1, "dmi": 2, "ec2": {"userdata": "x"}, "platform": "debian"});
+    assert_eq!(grants.visible_facts(&facts).into_owned(), json!({"memory": 1, "platform": "debian"}));
+    let command = |line| grants.command(&shell(line)).unwrap().may_start();
+    assert!(command("own") && !command("other"));
+    let suggestion = grants.journal().suggestion(&MachineView::default(), false, &Grants::nothing());
+    for part in ["\"/srv/closed\"", "\"other\"", "roles = [\"r\"]", "search = [\"node\"]", "environments = [\"e\"]"] {
+        assert!(suggestion.contains(part), "{part} is missing in {suggestion}");
+    }
 }

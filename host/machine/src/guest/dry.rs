@@ -24,9 +24,15 @@ impl GuestMachine {
         self.commands.overlay().layer()
     }
 
-    /// Tells whether the guest has made no change so far.
+    /// Tells whether the guest sees the machine itself: it has made no change so far, and this is not a survey, which also
+    /// checks the links on the way.
     pub(super) fn is_untouched(&self) -> bool {
-        self.layer().is_empty()
+        !self.settings.grants.is_survey() && self.layer().is_empty()
+    }
+
+    /// Tells whether this is a survey in which the policy may not look at a path.
+    fn is_unseen(&self, key: &str) -> bool {
+        self.settings.grants.is_survey() && self.settings.grants.may_look(key).is_none()
     }
 
     /// Resolves a path to its real path, with the links and directories that the layer adds or removes.
@@ -50,6 +56,10 @@ impl GuestMachine {
             match self.step(&next).map_err(|error| dead(error, &left))? {
                 // As in a real run, this fails: the target would reveal that the process exists and which files it has open.
                 Step::Link(_) if (!is_last || follow) && is_of_a_process(key.split('/').skip(1), &name) => {
+                    return Err(dead(system("EACCES", path), &left));
+                }
+                // Where a link leads is not told to somebody who may not look at it.
+                Step::Link(_) if (!is_last || follow) && self.is_unseen(&next) => {
                     return Err(dead(system("EACCES", path), &left));
                 }
                 Step::Link(text) if !is_last || follow => {
@@ -92,7 +102,7 @@ impl GuestMachine {
         Ok(match self.on_machine(key)?.map(|entry| entry.kind) {
             None => Step::Nothing,
             Some(Kind::Directory) => Step::Directory,
-            Some(Kind::Link) => Step::Link(self.root.locate(key).and_then(|place| place.read_link()).map_err(fault)?),
+            Some(Kind::Link) => Step::Link(self.root.exact(key).and_then(|place| place.read_link()).map_err(fault)?),
             Some(_) => Step::Other,
         })
     }
@@ -119,12 +129,13 @@ impl GuestMachine {
         }
     }
 
-    /// Returns the machine's own entry at a real path, unless the dry run would have removed it with a directory above it.
+    /// Returns the machine's own entry at a real path, unless the dry run would have removed it with a directory above it. The
+    /// layer may have a directory where the machine has a link: nothing of what that leads to is in the directory.
     fn on_machine(&self, key: &str) -> Result<Option<Entry>, MachineError> {
         if self.layer().is_emptied(key) {
             return Ok(None);
         }
-        self.root.entry(key).map_err(fault)
+        self.root.exact_entry(key).map_err(fault)
     }
 
     /// Tells whether the machine itself has such an entry.
@@ -134,7 +145,13 @@ impl GuestMachine {
 
     pub(super) fn dry_stat(&self, path: &str, follow: bool) -> Result<Option<Stat>, MachineError> {
         match self.readable_key(path, follow) {
-            Ok(key) => self.there(&key),
+            Ok(key) => {
+                let there = self.there(&key)?;
+                if let Some(stat) = there.as_ref().filter(|_| self.layer().stat(&key).is_none()) {
+                    self.require_same(&key, stat.identity, path)?;
+                }
+                Ok(there)
+            }
             Err(MachineError::System(name, _)) if matches!(name.as_str(), "ENOENT" | "ENOTDIR") => Ok(None),
             Err(error) => Err(error),
         }
@@ -153,7 +170,11 @@ impl GuestMachine {
         match there.map(|stat| stat.kind) {
             None => Err(system("ENOENT", &key)),
             Some(StatKind::Directory) => Err(system("EISDIR", &key)),
-            Some(_) => self.read_machine(&key, offset, length),
+            Some(_) => {
+                let (handle, entry) = self.root.exact(&key).and_then(|place| place.open_file()).map_err(fault)?;
+                self.require_same(&key, entry.identity, path)?;
+                super::part_of(handle, &key, offset, length)
+            }
         }
     }
 
@@ -164,20 +185,28 @@ impl GuestMachine {
             Some(StatKind::Directory) => {}
             Some(_) => return Err(system("ENOTDIR", &key)),
         }
-        self.names(&key)
+        self.names(&key, Some(path))
     }
 
-    fn names(&self, key: &str) -> Result<Vec<String>, MachineError> {
+    /// Returns the names in a directory. `read_as`: the guest reads them, by this path.
+    fn names(&self, key: &str, read_as: Option<&str>) -> Result<Vec<String>, MachineError> {
         for (unknown, by) in self.layer().unknown_in(key) {
             // If the machine has the entry, its name stays in the list, even if its content is unknown.
-            if self.root.entry(unknown).map_err(fault)?.is_none() {
+            if self.root.exact_entry(unknown).map_err(fault)?.is_none() {
                 return Err(MachineError::DryRun(format!("list {key}, where {by} would change {unknown} before")));
             }
         }
         let is_whole = !self.layer().emptied.contains(key);
         let is_machines = is_whole && self.on_machine(key)?.is_some_and(|entry| entry.kind == Kind::Directory);
-        let machines = if is_machines { self.existing(key, true)?.names().map_err(fault)? } else { vec![] };
-        let mut names: BTreeSet<String> = machines.into_iter().collect();
+        let mut names = BTreeSet::new();
+        if is_machines {
+            let (machines, identity) =
+                self.root.exact(key).and_then(|place| place.names_and_identity()).map_err(fault)?;
+            if let Some(path) = read_as {
+                self.require_same(key, identity, path)?;
+            }
+            names.extend(machines);
+        }
         for (name, is_there) in self.layer().names(key) {
             if is_there {
                 names.insert(name);
@@ -207,7 +236,7 @@ impl GuestMachine {
         if self.on_machine(&key)?.is_none() {
             return Err(system("ENOENT", &key));
         }
-        self.existing(&key, false)?.read_link().map_err(fault)
+        self.root.exact(&key).and_then(|place| place.read_link()).map_err(fault)
     }
 
     pub(super) fn dry_real_path(&self, path: &str) -> Result<String, MachineError> {
@@ -217,6 +246,9 @@ impl GuestMachine {
 
     /// Records a change as a real run would make it, within the same grants.
     pub(super) fn dry_apply(&self, path: &str, change: MachineChange) -> Result<Applied, MachineError> {
+        if let Some(applied) = self.apply_unseen(path, &change)? {
+            return Ok(applied);
+        }
         let (key, proof) = self.manageable_key(path, change::follows(&change))?;
         let what = change::sentence(&key, &change);
         let there = self.there(&key)?;
@@ -241,6 +273,25 @@ impl GuestMachine {
         let paid = self.layer().pay(&self.settings.account);
         paid.map_err(|ended| MachineError::TooMuch(ended.to_string()))?;
         Ok(Applied { path: key, what })
+    }
+
+    /// In a survey, makes no change where the policy may not look, and returns it as made: an error, or its absence, would tell
+    /// what is there. Returns `None` for all other changes.
+    fn apply_unseen(&self, path: &str, change: &MachineChange) -> Result<Option<Applied>, MachineError> {
+        if !self.settings.grants.is_survey() {
+            return Ok(None);
+        }
+        let to = if let MachineChange::Rename(to) = change { Some((to.as_str(), false)) } else { None };
+        let mut unseen = None;
+        for (path, follow) in [(path, change::follows(change))].into_iter().chain(to) {
+            let key = self.key(path, follow);
+            let asked = key.as_ref().unwrap_or_else(|dead| &dead.asked);
+            if self.is_unseen(asked) {
+                let _proof = self.settings.grants.manage_path(asked).map_err(|denial| self.denied(denial, path))?;
+                unseen = unseen.or_else(|| Some(asked.clone()));
+            }
+        }
+        Ok(unseen.map(|path| Applied { what: change::sentence(&path, change), path }))
     }
 
     fn keep(&self, path: &str, key: &str, there: Option<Stat>, change: MachineChange) -> Result<(), MachineError> {
@@ -278,7 +329,7 @@ impl GuestMachine {
                 match (matches!(change, MachineChange::Remove), is_directory) {
                     (true, true) => return Err(system("EISDIR", path)),
                     (false, false) => return Err(system("ENOTDIR", path)),
-                    (false, true) if !self.names(key)?.is_empty() => return Err(system("ENOTEMPTY", path)),
+                    (false, true) if !self.names(key, None)?.is_empty() => return Err(system("ENOTEMPTY", path)),
                     _ => {
                         let stays_without_word = self.is_on_machine(key)? || self.layer().is_from_wrun(key);
                         return self.layer().remove(key, stays_without_word);
@@ -301,7 +352,7 @@ impl GuestMachine {
     /// as work.
     fn whole(&self, key: &str, path: &str) -> Result<Vec<u8>, MachineError> {
         let most = MAX_BYTES as u64;
-        let (handle, entry) = self.root.locate(key).and_then(|place| place.open_file()).map_err(fault)?;
+        let (handle, entry) = self.root.exact(key).and_then(|place| place.open_file()).map_err(fault)?;
         if entry.size > most {
             return Err(layer::too_many_bytes());
         }
@@ -338,7 +389,7 @@ impl GuestMachine {
             let content = match stat.kind {
                 StatKind::File => Content::Bytes(self.whole(key, path)?),
                 StatKind::Link => {
-                    Content::Link(self.root.locate(key).and_then(|place| place.read_link()).map_err(fault)?)
+                    Content::Link(self.root.exact(key).and_then(|place| place.read_link()).map_err(fault)?)
                 }
                 StatKind::Directory | StatKind::Special => return Err(MachineError::DryRun(what.to_owned())),
             };
@@ -371,7 +422,7 @@ impl GuestMachine {
             return Err(system("EINVAL", path));
         }
         match replaced {
-            Some(StatKind::Directory) if self.names(new)?.is_empty() => {}
+            Some(StatKind::Directory) if self.names(new, None)?.is_empty() => {}
             Some(StatKind::Directory) => return Err(system("ENOTEMPTY", path)),
             Some(_) => return Err(system("ENOTDIR", path)),
             None => {}

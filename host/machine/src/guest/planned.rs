@@ -290,7 +290,7 @@ impl Layer {
         match self.stat(path) {
             Some(known) => known,
             None if self.is_emptied(path) => None,
-            None => root.entry(path).ok().flatten().as_ref().map(stat_of),
+            None => root.exact_entry(path).ok().flatten().as_ref().map(stat_of),
         }
     }
 

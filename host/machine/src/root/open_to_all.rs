@@ -1,10 +1,20 @@
 //! Tells which files every user of the machine may read.
 
-use super::{Kind, Root};
+use super::{Entry, HOLD, Kind, Root, plain};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 
 /// The permissions of others: to read, and to search a directory.
 const READ: u32 = 0o4;
 const SEARCH: u32 = 0o1;
+
+/// What is at a path to which each directory on the way is open.
+enum Reached {
+    /// Nothing is there. Every user may find that out.
+    Nothing,
+    /// This entry. Every user may look at it, and read it if its own mode allows it.
+    Entry(Entry),
+}
 
 impl Root {
     /// Tells whether every user may read what is at a real path, by the modes of all directories on the way and of the entry
@@ -12,27 +22,64 @@ impl Root {
     ///
     /// The system checks most files of a process again when they are read, whatever their mode is. So only a few are open.
     pub fn is_open_to_all(&self, real: &str) -> bool {
+        self.reach(real).is_some_and(|reached| match reached {
+            Reached::Nothing => true,
+            Reached::Entry(entry) => is_readable(&entry),
+        })
+    }
+
+    /// Does the same for something that was opened by this path before: its device and inode number. Users may exchange names
+    /// between the two looks.
+    pub fn is_open_to_all_as(&self, real: &str, identity: (u64, u64)) -> bool {
+        self.reach(real).is_some_and(|reached| match reached {
+            Reached::Nothing => false,
+            Reached::Entry(entry) => is_readable(&entry) && entry.identity == identity,
+        })
+    }
+
+    /// Walks to an entry, each directory by the handle whose mode was judged. `None`: a directory on the way is not open, is a
+    /// link, or cannot be looked at.
+    fn reach(&self, real: &str) -> Option<Reached> {
         if !real.starts_with('/') || is_hidden_of_process(real) {
-            return false;
+            return None;
         }
-        let directories =
-            real.match_indices('/').map(|(at, _)| if at == 0 { "/" } else { real.get(..at).unwrap_or("/") });
-        for directory in directories {
-            match self.entry(directory) {
-                Ok(Some(entry)) if entry.kind == Kind::Directory && entry.mode & SEARCH != 0 => {}
-                Ok(None) => return true,
-                Ok(Some(_)) | Err(_) => return false,
+        self.require_answers(real).ok()?;
+        let flags = HOLD.union(OFlags::DIRECTORY);
+        let mut here = rustix::fs::openat(&self.handle, ".", flags, Mode::empty()).ok()?;
+        let Some((parent, name)) = plain(real).filter(|_| real != "/") else {
+            let entry = Entry::of(&rustix::fs::fstat(&here).ok()?);
+            return (real == "/").then_some(Reached::Entry(entry));
+        };
+        for directory in parent.split('/').filter(|directory| !directory.is_empty()) {
+            if !may_search(&Entry::of(&rustix::fs::fstat(&here).ok()?)) {
+                return None;
             }
+            here = match rustix::fs::openat(&here, directory, flags, Mode::empty()) {
+                Ok(next) => next,
+                Err(Errno::NOENT) => return Some(Reached::Nothing),
+                Err(_) => return None,
+            };
         }
-        match self.entry(real) {
-            Ok(None) => true,
-            Ok(Some(entry)) => match entry.kind {
-                Kind::Link => true,
-                Kind::Directory => entry.mode & READ != 0 && entry.mode & SEARCH != 0,
-                _ => entry.mode & READ != 0,
-            },
-            Err(_) => false,
+        if !may_search(&Entry::of(&rustix::fs::fstat(&here).ok()?)) {
+            return None;
         }
+        match rustix::fs::statat(&here, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Some(Reached::Entry(Entry::of(&stat))),
+            Err(Errno::NOENT) => Some(Reached::Nothing),
+            Err(_) => None,
+        }
+    }
+}
+
+fn may_search(directory: &Entry) -> bool {
+    directory.mode & SEARCH != 0
+}
+
+fn is_readable(entry: &Entry) -> bool {
+    match entry.kind {
+        Kind::Link => true,
+        Kind::Directory => entry.mode & READ != 0 && may_search(entry),
+        _ => entry.mode & READ != 0,
     }
 }
 
@@ -83,6 +130,12 @@ mod tests {
         for shut in ["/open/secret", "/open/shut", "/open/shut/file", "/open/shut/absent", "/open/link/file", "/listed"]
         {
             assert!(!root.is_open_to_all(shut), "{shut}");
+        }
+        let identity = |path: &str| root.entry(path).unwrap().unwrap().identity;
+        assert!(root.is_open_to_all_as("/open/file", identity("/open/file")));
+        for other in ["/open/secret", "/open/shut/file"] {
+            assert!(!root.is_open_to_all_as("/open/file", identity(other)), "it was exchanged for {other}");
+            assert!(!root.is_open_to_all_as(other, identity(other)), "{other}");
         }
         for shut in ["/listed/file", "/proc/1/maps", "open/file", ""] {
             assert!(!root.is_open_to_all(shut), "{shut}");

@@ -86,8 +86,18 @@ impl Place {
     /// # Errors
     /// The entry is not a directory, or may not be read.
     pub fn names(&self) -> Result<Vec<String>, Fault> {
+        self.names_and_identity().map(|(names, _)| names)
+    }
+
+    /// Returns the same names, and the device and inode number of the directory that was read.
+    ///
+    /// # Errors
+    /// As [`names`](Self::names).
+    pub(crate) fn names_and_identity(&self) -> Result<(Vec<String>, (u64, u64)), Fault> {
         let handle = self.open_directory()?;
-        tree::names(&handle).map_err(|errno| self.fault(errno, FileCall::List))
+        let entry = Entry::of(&rustix::fs::fstat(&handle).map_err(|errno| self.fault(errno, FileCall::List))?);
+        let names = tree::names(&handle).map_err(|errno| self.fault(errno, FileCall::List))?;
+        Ok((names, entry.identity))
     }
 
     /// Tells whether this process may create and remove names in the directory at this place.

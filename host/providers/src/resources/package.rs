@@ -9,9 +9,6 @@
 //! matches). A grant is for a name itself. So a name means only the package of exactly that name, or the only provider of a
 //! virtual package.
 
-use machine::root::Root;
-use std::collections::HashSet;
-
 mod along;
 mod apt;
 mod candidates;
@@ -38,9 +35,3 @@ pub(crate) use gem::Gem;
 pub(crate) use preseed::Preseed;
 pub(crate) use rpm::{DnfPackage, RpmPackage, RpmTransaction};
 pub(crate) use tools::{InstallFromArchives, RefreshLists, Transaction};
-
-/// Returns the names of the packages that dpkg has installed, or whose configuration it keeps. `None`: the root has no dpkg.
-pub(crate) fn packages_of_dpkg(root: &Root) -> Option<HashSet<String>> {
-    let text = root.read(status::STATUS_FILE).ok()?;
-    Some(status::Status::parse(&String::from_utf8_lossy(&text), None).present())
-}

@@ -3,7 +3,6 @@
 mod at_path;
 mod private;
 mod queries;
-mod services;
 
 use super::administrators::Administrators;
 use super::{elevated_numbers, is_home, is_named_elevated, places_of, run_by_root};

@@ -23,9 +23,9 @@ pub(crate) enum GrantsCommand {
     Suggest(Box<SuggestArguments>),
     /// Add to the grants what a run was denied; shows the change and asks
     ///
-    /// Two classes of entries are named with the reason and asked for separately, and --yes leaves them out unless
-    /// --dangerous is given, too. --yes alone also leaves out entries about what is on this machine already and does not belong
-    /// to the policy: files, accounts, services and packages, and what lies in somebody else's folder.
+    /// Two classes of entries are named with the reason and asked for separately. --yes leaves them out unless --dangerous is
+    /// given, too. --yes alone also leaves out all entries that may concern more than the policy. It adds new paths in folders
+    /// such as /srv and /opt, what every account of this machine may read, and commands that only answer, such as date.
     ///
     /// Entries that open a lot: privileged paths, secrets and set-id bits; paths that a command of any policy runs or reads as
     /// root; commands as root that are shell lines, scripts or interpreters, run other programs, take any arguments, or use
@@ -49,7 +49,7 @@ pub(crate) struct SuggestArguments {
     /// Add the entries to this file instead of printing them; shows the change and asks
     #[arg(long, value_name = "FILE")]
     pub(crate) write: Option<PathBuf>,
-    /// Write without asking; left out are entries that open a lot, that wrun does not know, or about what is not new
+    /// Write without asking; left out is all that may concern more than the policy
     #[arg(long, requires = "write")]
     pub(crate) yes: bool,
     /// Also write what --yes leaves out, such as privileged paths, without asking for it separately
@@ -73,7 +73,7 @@ pub(crate) struct AllowArguments {
     /// Only what these policies were denied, separated by commas
     #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
     pub(crate) policy_name: Vec<String>,
-    /// Write without asking; left out are entries that open a lot, that wrun does not know, or about what is not new
+    /// Write without asking; left out is all that may concern more than the policy
     #[arg(long)]
     pub(crate) yes: bool,
     /// Also add what --yes leaves out, such as privileged paths, without asking for it separately

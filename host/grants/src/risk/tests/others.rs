@@ -28,14 +28,6 @@ impl MachineQueries for Accounts {
     fn has_group(&self, name: &str) -> bool {
         self.groups.contains(&name)
     }
-
-    fn has_service(&self, name: &str) -> bool {
-        unreachable!("{name}")
-    }
-
-    fn has_package(&self, name: &str) -> bool {
-        unreachable!("{name}")
-    }
 }
 
 #[test]

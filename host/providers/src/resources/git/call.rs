@@ -127,6 +127,10 @@ impl Caller {
             return Err(Raised::new(ErrorKind::InvalidArgument, format!("can't find user for {nobody}")).into());
         }
         let launch = self.launch(call, false);
+        // git reads what it is told to, and says some of it in its errors.
+        if view.grants.is_survey() {
+            return Err(Silence::Unknown(format!("{}: a plan for suggestions does not start git", launch.shown())));
+        }
         let is_own = self.uid == Some(rustix::process::getuid().as_raw());
         let outcome = if view.why_run && !(self.environment.is_empty() && is_own) {
             match view.ask(&launch) {

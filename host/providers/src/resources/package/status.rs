@@ -1,6 +1,6 @@
 //! Reads dpkg's own record of installed packages: one file instead of a process per package.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// The path of the status file in the root.
 pub(super) const STATUS_FILE: &str = "/var/lib/dpkg/status";
@@ -60,12 +60,6 @@ impl Status {
     /// Returns a package by `name` or `name:architecture`.
     pub(super) fn get(&self, name: &str) -> Option<&Package> {
         self.packages.get(name)
-    }
-
-    /// Returns the names of the packages that are installed, or that have left their configuration.
-    pub(super) fn present(self) -> HashSet<String> {
-        let is_present = |package: &Package| package.state != State::NotInstalled;
-        self.packages.into_iter().filter(|(_, package)| is_present(package)).map(|(name, _)| name).collect()
     }
 
     /// Returns the installed version, working or not, or `None` if at most configuration is left.

@@ -2,32 +2,27 @@
 
 use super::at_path::at_path;
 use super::private::is_private;
-use super::services::has_service;
-use crate::resources::package::packages_of_dpkg;
 use grants::{AtPath, FirstLink, MachineQueries};
 use machine::root::Root;
 use machine::users::Users;
-use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The root directory of a machine. What cannot be looked at counts as present.
 pub(super) struct Queries {
     /// `None`: the root cannot be opened.
     root: Option<Root>,
     users: Mutex<Users>,
-    /// The packages that dpkg has. `None`: the root has no dpkg.
-    packages: OnceLock<Option<HashSet<String>>>,
 }
 
 impl Queries {
     /// Answers from an open root, whose users have been read.
     pub(super) fn new(root: Root, users: Users) -> Self {
-        Self { root: Some(root), users: Mutex::new(users), packages: OnceLock::new() }
+        Self { root: Some(root), users: Mutex::new(users) }
     }
 
     /// Answers for a root that cannot be opened.
     pub(super) fn of_unknown_machine() -> Self {
-        Self { root: None, users: Mutex::default(), packages: OnceLock::new() }
+        Self { root: None, users: Mutex::default() }
     }
 
     fn users(&self) -> MutexGuard<'_, Users> {
@@ -37,7 +32,7 @@ impl Queries {
 
 impl MachineQueries for Queries {
     fn at_path(&self, path: &str) -> AtPath {
-        self.root.as_ref().map_or(AtPath::Hidden, |root| at_path(root, path))
+        self.root.as_ref().map_or(AtPath::Closed, |root| at_path(root, path))
     }
 
     fn is_private(&self, path: &str) -> bool {
@@ -55,16 +50,6 @@ impl MachineQueries for Queries {
     fn has_group(&self, name: &str) -> bool {
         self.root.is_none() || self.users().group(name).is_some()
     }
-
-    fn has_service(&self, name: &str) -> bool {
-        self.root.as_ref().is_none_or(|root| has_service(root, name))
-    }
-
-    fn has_package(&self, name: &str) -> bool {
-        let Some(root) = &self.root else { return true };
-        // Other databases than dpkg's are not read.
-        self.packages.get_or_init(|| packages_of_dpkg(root)).as_ref().is_none_or(|packages| packages.contains(name))
-    }
 }
 
 #[cfg(test)]
@@ -76,24 +61,15 @@ mod tests {
     fn what_is_there_is_told_from_what_is_new() {
         let folder = tempfile::tempdir().unwrap();
         let at = |path: &str| folder.path().join(path);
-        for directory in ["etc/systemd/system", "etc/init.d", "srv/ops", "srv/secret", "var/lib/dpkg"] {
+        for directory in ["etc", "srv/ops", "srv/secret"] {
             std::fs::create_dir_all(at(directory)).unwrap();
         }
         for (path, text) in [
             ("etc/passwd", "root:x:0:0::/root:/bin/sh\nann:x:1000:1000::/home/ann:/bin/sh\n"),
             ("etc/group", "root:x:0:\nann:x:1000:\n"),
-            ("etc/systemd/system/web@.service", ""),
-            ("etc/systemd/system/job.timer", ""),
-            ("etc/init.d/old", ""),
             ("srv/ops/open", ""),
             ("srv/ops/closed", ""),
             ("srv/secret/x", ""),
-            (
-                "var/lib/dpkg/status",
-                "Package: cron\nStatus: install ok installed\nArchitecture: amd64\nVersion: 1\n\n\
-                 Package: gone\nStatus: purge ok not-installed\nArchitecture: amd64\n\n\
-                 Package: left\nStatus: deinstall ok config-files\nArchitecture: amd64\nVersion: 1\n",
-            ),
         ] {
             std::fs::write(at(path), text).unwrap();
         }
@@ -110,10 +86,10 @@ mod tests {
         for (path, expect) in [
             ("/srv/ops/open", AtPath::Readable),
             ("/srv/ops", AtPath::Readable),
-            ("/srv/ops/closed", AtPath::Visible),
-            ("/srv/secret", AtPath::Visible),
-            ("/srv/secret/x", AtPath::Hidden),
-            ("/srv/dangling", AtPath::Hidden),
+            ("/srv/ops/closed", AtPath::Closed),
+            ("/srv/secret", AtPath::Closed),
+            ("/srv/secret/x", AtPath::Closed),
+            ("/srv/dangling", AtPath::Closed),
             ("/srv/new/in/it", nothing("/srv")),
             ("/srv/link/new", nothing("/srv/ops")),
             ("/new", nothing("/")),
@@ -132,19 +108,12 @@ mod tests {
         }
         assert!(machine.has_user("ann") && !machine.has_user("bob"));
         assert!(machine.has_group("ann") && !machine.has_group("bob"));
-        for service in ["web@", "web@1", "web@1.service", "job", "job.timer", "old"] {
-            assert!(machine.has_service(service), "{service}");
-        }
-        assert!(!machine.has_service("new") && !machine.has_service("job.service"));
-        assert!(["cron", "cron:amd64", "left"].iter().all(|name| machine.has_package(name)));
-        assert!(!machine.has_package("gone") && !machine.has_package("new"));
     }
 
     #[test]
     fn what_is_on_a_root_that_cannot_be_opened_counts_as_present_and_private() {
         let machine = Queries::of_unknown_machine();
-        assert_eq!(machine.at_path("/srv"), AtPath::Hidden);
+        assert_eq!(machine.at_path("/srv"), AtPath::Closed);
         assert!(machine.is_private("/srv") && machine.has_user("ann") && machine.has_group("ann"));
-        assert!(machine.has_service("web") && machine.has_package("cron"));
     }
 }

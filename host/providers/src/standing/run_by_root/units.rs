@@ -4,7 +4,7 @@ use super::Search;
 use std::collections::BTreeSet;
 
 /// The folders of systemd's units.
-pub(in crate::standing) const UNITS: [&str; 9] = [
+const UNITS: [&str; 9] = [
     "/etc/systemd/system",
     "/run/systemd/system",
     "/run/systemd/transient",

@@ -129,6 +129,19 @@ fn a_survey_asks_no_repository() {
     assert_eq!(server.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
 }
 
+/// A repository can be made of links to other files, and git says in its errors what it reads.
+#[test]
+fn attack_a_survey_starts_no_git() {
+    let bench = Bench::whole("");
+    repository(&bench);
+    let survey = grants::Grants::nothing().surveying(grants::OpenPaths::new(|_| true));
+    let settings = providers::Settings { grants: survey.policy("p", &[]), ..bench.settings(true) };
+    let mut providers = providers::MachineProviders::new(std::sync::Arc::new(settings)).unwrap();
+    let declaration = bench.declaration("git", "ROOT/a", with(json!({})));
+    let done = crate::support::run(&mut providers, &declaration, "sync", true).unwrap();
+    assert!(matches!(&done.certainty[..], [Certainty::Unknown(why)] if why.contains("does not start git")), "{done:?}");
+}
+
 /// What a survey suggests is what a real run would ask for.
 #[test]
 fn a_survey_asks_for_the_command_git_only_where_a_run_would() {

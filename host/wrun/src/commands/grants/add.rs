@@ -28,7 +28,7 @@ pub(crate) struct Consent {
 }
 
 /// Adds entries, and returns `None` if the files already contain all of them. `all` are the grants of all files; `machine`
-/// decides which entries are risky. If nobody is asked, entries about what is on the machine already are left out too.
+/// decides which entries are risky. If nobody is asked, all entries that may concern others are left out too.
 ///
 /// # Errors
 /// A file has a mistake or cannot be written, or nobody can be asked.
@@ -47,15 +47,14 @@ pub(crate) fn add(
             continue;
         }
         let mut open = grants::risks(before, &name, additions, all, machine)?;
-        if consent.yes && !consent.dangerous {
-            let about_present = grants::about_present(before, &name, additions, machine)?;
-            open.extend(
-                about_present
-                    .into_iter()
-                    .filter(|(one, _)| !open.iter().any(|(other, _)| other == one))
-                    .collect::<Vec<_>>(),
-            );
-        }
+        let mut more = grants::in_question(before, &name, additions, all, machine)?;
+        // A person who sees the change needs no separate question, except about what overrides a rule of the operator.
+        let asks_nobody = consent.yes && !consent.dangerous;
+        more.retain(|(one, reason)| {
+            let is_asked = asks_nobody || reason.class != RiskClass::InQuestion;
+            is_asked && !open.iter().any(|(other, _)| other == one)
+        });
+        open.extend(more);
         let ordinary: Vec<Addition> =
             additions.iter().filter(|one| !open.iter().any(|(other, _)| other == one)).cloned().collect();
         let middle = if consent.dangerous { after.clone() } else { grants::add(before, &name, &ordinary)?.text };
