@@ -74,7 +74,7 @@ impl fmt::Display for Mismatch {
 }
 
 /// The maximum number of characters of a value in an error.
-const MAXIMUM_SHOWN: usize = 60;
+const MAX_SHOWN: usize = 60;
 
 /// Describes a value by its kind and, if it is short, its text.
 fn describe(value: &Value) -> String {
@@ -86,7 +86,7 @@ fn describe(value: &Value) -> String {
         Value::Array(_) => ("the list", value.to_string()),
         Value::Object(_) => ("the object", value.to_string()),
     };
-    match text.char_indices().nth(MAXIMUM_SHOWN) {
+    match text.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => format!("{kind} {}..", text.get(..end).unwrap_or_default()),
         None => format!("{kind} {text}"),
     }

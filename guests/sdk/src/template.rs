@@ -84,7 +84,7 @@ fn missing_file(cookbook: &str, sources: &[String], error: cookbooks::FileError)
 }
 
 /// The maximum number of names in a hint.
-const MAXIMUM_LISTED: usize = 10;
+const MAX_LISTED: usize = 10;
 
 /// Returns a hint with a similar template name or the names of the cookbook's templates. Returns `None` if they are unknown.
 fn templates_hint(cookbook: &str, name: &str) -> Option<String> {
@@ -94,8 +94,8 @@ fn templates_hint(cookbook: &str, name: &str) -> Option<String> {
     if names.is_empty() {
         return Some(format!("cookbook {cookbook} does not have any templates: put them into {cookbook}/templates/"));
     }
-    let more = if names.len() > MAXIMUM_LISTED { ", .." } else { "" };
-    let listed = || names.iter().take(MAXIMUM_LISTED).copied().collect::<Vec<_>>().join(", ");
+    let more = if names.len() > MAX_LISTED { ", .." } else { "" };
+    let listed = || names.iter().take(MAX_LISTED).copied().collect::<Vec<_>>().join(", ");
     let near = near_file(name, &names).map(|near| format!("did you mean `{near}`?"));
     Some(near.unwrap_or_else(|| format!("cookbook {cookbook} has the templates {}{more}", listed())))
 }

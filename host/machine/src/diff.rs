@@ -9,10 +9,10 @@ use std::io;
 use std::time::Duration;
 
 /// Maximum size of a file that is compared line by line, in bytes.
-pub const MAXIMUM_FILE: u64 = 1_000_000;
+pub const MAX_FILE: u64 = 1_000_000;
 
 /// Maximum size of a diff, in bytes.
-const MAXIMUM_DIFF: usize = 100_000;
+const MAX_DIFF: usize = 100_000;
 
 /// Time limit for comparing lines. After it the diff becomes coarser, but is still shown.
 const DEADLINE: Duration = Duration::from_millis(500);
@@ -31,8 +31,8 @@ const ENDED: &str = "(diff output suppressed: the policy is at its end)";
 /// Charges the account for both contents before it compares them, and for the shown part. It ends early if the policy must
 /// end.
 pub fn unified(path: &str, old: &[u8], new: &[u8], account: &Account) -> String {
-    if old.len().max(new.len()) as u64 > MAXIMUM_FILE {
-        return format!("(file sizes exceed {MAXIMUM_FILE} bytes, diff output suppressed)");
+    if old.len().max(new.len()) as u64 > MAX_FILE {
+        return format!("(file sizes exceed {MAX_FILE} bytes, diff output suppressed)");
     }
     let Some(old) = text(old) else { return "(current file is binary, diff output suppressed)".into() };
     let Some(new) = text(new) else { return "(new content is binary, diff output suppressed)".into() };
@@ -46,7 +46,7 @@ pub fn unified(path: &str, old: &[u8], new: &[u8], account: &Account) -> String 
     let written = unified.context_radius(CONTEXT).header(&before, &after).to_writer(&mut shown);
     match written {
         Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
-            format!("(long diff of over {MAXIMUM_DIFF} characters, diff output suppressed)")
+            format!("(long diff of over {MAX_DIFF} characters, diff output suppressed)")
         }
         Err(_) => ENDED.into(),
         Ok(()) if shown.bytes.is_empty() => "(no diff)".into(),
@@ -68,7 +68,7 @@ struct Shown<'a> {
 impl io::Write for Shown<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         looked_at(self.account, bytes.len())?;
-        if self.bytes.len() + bytes.len() > MAXIMUM_DIFF {
+        if self.bytes.len() + bytes.len() > MAX_DIFF {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         self.bytes.extend_from_slice(bytes);

@@ -78,7 +78,7 @@ impl Default for Downloads {
 }
 
 /// Maximum number of redirects, as in Chef.
-const MAXIMUM_REDIRECTS: usize = 10;
+const MAX_REDIRECTS: usize = 10;
 
 /// Time limit for connecting to a server.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -87,14 +87,14 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(60);
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Maximum size of a file that a dry run without a cache directory keeps in memory, in bytes.
-const MAXIMUM_IN_MEMORY: u64 = 256 << 20;
+const MAX_IN_MEMORY: u64 = 256 << 20;
 
 /// Maximum size of a response body for a guest, in bytes.
-const MAXIMUM_BODY: u64 = 64 << 20;
+const MAX_BODY: u64 = 64 << 20;
 
 /// Maximum number of header fields of a request, and maximum length of a value, in bytes.
-const MAXIMUM_FIELDS: usize = 100;
-const MAXIMUM_VALUE: usize = 16 << 10;
+const MAX_FIELDS: usize = 100;
+const MAX_VALUE: usize = 16 << 10;
 
 /// Fields that determine the server or the end of a request. A guest that could set them could reach another server than the
 /// granted one.
@@ -182,9 +182,9 @@ pub fn request_of(
     let (status, headers) = (response.status().as_u16(), fields.collect());
     let mut body = Vec::new();
     let reader = arriving(response, &url, account)?;
-    reader.take(MAXIMUM_BODY + 1).read_to_end(&mut body).map_err(|error| of_body(&error, &url))?;
-    if body.len() as u64 > MAXIMUM_BODY {
-        return Err(too_large(&url, MAXIMUM_BODY));
+    reader.take(MAX_BODY + 1).read_to_end(&mut body).map_err(|error| of_body(&error, &url))?;
+    if body.len() as u64 > MAX_BODY {
+        return Err(too_large(&url, MAX_BODY));
     }
     Ok(HttpResponse { status, headers, body })
 }
@@ -310,7 +310,7 @@ fn follow(
     let mut url = grants.download(&request.url).map_err(denied)?;
     check_on(limits)?;
     let mut headers = request.headers.clone();
-    for _ in 0..=MAXIMUM_REDIRECTS {
+    for _ in 0..=MAX_REDIRECTS {
         let response = send(agent, grants, &url, request, &headers, compressed, account)?;
         let Some(location) = redirect::location(&response) else { return Ok((url, response)) };
         if !matches!(request.method.as_str(), "GET" | "HEAD") {
@@ -392,7 +392,7 @@ fn store(
     let mut reader = arriving(response, url, account)?;
     let (mut file, limit) = match cache {
         Some(cache) => (cache.nameless_file()?, limit),
-        None => (memory_file()?, limit.min(MAXIMUM_IN_MEMORY)),
+        None => (memory_file()?, limit.min(MAX_IN_MEMORY)),
     };
     let disk = cache.map(|_| Disk::of(account, &file));
     let mut hash = Hasher::default();
@@ -427,14 +427,14 @@ fn check_fields(headers: &[(String, String)]) -> Result<(), Raised> {
         let name: String = name.chars().take(100).collect();
         Err(Raised::new(ErrorKind::InvalidArgument, format!("the header field `{name}` {why}")))
     };
-    if headers.len() > MAXIMUM_FIELDS {
+    if headers.len() > MAX_FIELDS {
         return refuse("..", "is one too many");
     }
     for (name, value) in headers {
         if FIELDS_OF_OURS.contains(&name.to_ascii_lowercase().as_str()) {
             return refuse(name, "is set by wrun alone");
         }
-        if value.len() > MAXIMUM_VALUE {
+        if value.len() > MAX_VALUE {
             return refuse(name, "is too long");
         }
     }

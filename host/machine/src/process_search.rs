@@ -11,10 +11,10 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 /// Maximum size of a compiled pattern, in bytes. Guests write the patterns.
-const MAXIMUM_PATTERN: usize = 64 << 10;
+const MAX_PATTERN: usize = 64 << 10;
 
 /// How much of a command line is searched, in bytes.
-const MAXIMUM_LINE: u64 = 4 << 10;
+const MAX_LINE: u64 = 4 << 10;
 
 /// The part of a process that is compared with a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub enum Scope {
 /// # Errors
 /// The pattern is none, or too large; the policy may not go on.
 pub fn any_matches(pattern: &str, scope: Scope, root: &Path, account: &Account) -> Result<bool, Raised> {
-    let compiled = regex::RegexBuilder::new(pattern).size_limit(MAXIMUM_PATTERN).build();
+    let compiled = regex::RegexBuilder::new(pattern).size_limit(MAX_PATTERN).build();
     let compiled = compiled.map_err(|error| {
         let message = format!("pattern {pattern:?}: {}", error.to_string().lines().last().unwrap_or_default());
         let raised = Raised::new(ErrorKind::InvalidPattern, message);
@@ -99,7 +99,7 @@ fn may_go_on(looks: &[String], account: &Account) -> Result<(), Ended> {
 /// Returns the texts of a process to compare with.
 fn looks(folder: &Path, scope: Scope) -> Vec<String> {
     let mut bytes = vec![];
-    let read = File::open(folder.join("cmdline")).and_then(|line| line.take(MAXIMUM_LINE).read_to_end(&mut bytes));
+    let read = File::open(folder.join("cmdline")).and_then(|line| line.take(MAX_LINE).read_to_end(&mut bytes));
     if read.is_err() {
         return vec![];
     }

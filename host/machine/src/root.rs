@@ -75,16 +75,16 @@ use std::sync::Arc;
 pub(crate) use walk::{components, is_of_a_process};
 
 /// Maximum length of a path, in bytes: the kernel's own limit.
-pub(crate) const MAXIMUM_PATH: usize = 4096;
+pub(crate) const MAX_PATH: usize = 4096;
 
 /// Maximum number of components of a path. Each may need an open handle while links are resolved.
-pub(crate) const MAXIMUM_DEPTH: usize = 256;
+pub(crate) const MAX_DEPTH: usize = 256;
 
 /// Maximum number of dangling links in a path: the kernel's limit for links.
-const MAXIMUM_BLIND_LINKS: u32 = 40;
+const MAX_BLIND_LINKS: u32 = 40;
 
 /// Maximum size of a file for [`Root::read`], in bytes. That function is for configuration and databases, not for content.
-pub(crate) const MAXIMUM_READ: u64 = 16 << 20;
+pub(crate) const MAX_READ: u64 = 16 << 20;
 
 /// The mode of wrun's own directories: backups may hold passwords.
 const OWN_DIRECTORY: u32 = 0o700;
@@ -263,7 +263,7 @@ impl Root {
     /// on pipes and devices.
     pub fn open_unlinked(&self, path: &str) -> Option<(OwnedFd, Entry)> {
         let (parent, name) = plain(path)?;
-        if path.len() > MAXIMUM_PATH {
+        if path.len() > MAX_PATH {
             return None;
         }
         let file = |entry: Entry| (entry.kind == Kind::File).then_some(entry);
@@ -286,9 +286,9 @@ impl Root {
     /// Reads a whole small file of the root, and follows all links.
     ///
     /// # Errors
-    /// The file is missing, is not a regular file, may not be read, or is larger than [`MAXIMUM_READ`].
+    /// The file is missing, is not a regular file, may not be read, or is larger than [`MAX_READ`].
     pub fn read(&self, path: &str) -> std::io::Result<Vec<u8>> {
-        self.read_up_to(path, MAXIMUM_READ)
+        self.read_up_to(path, MAX_READ)
     }
 
     /// Reads a whole file of the root, and follows all links.
@@ -496,8 +496,8 @@ pub fn absolute(path: &str) -> Result<(), Fault> {
 /// Fails unless a text is a valid path with an accepted length and depth.
 fn check(path: &str) -> Result<(), Fault> {
     absolute(path)?;
-    let is_deep = || path.split('/').filter(|part| !part.is_empty()).count() > MAXIMUM_DEPTH;
-    match path.len() > MAXIMUM_PATH || is_deep() {
+    let is_deep = || path.split('/').filter(|part| !part.is_empty()).count() > MAX_DEPTH;
+    match path.len() > MAX_PATH || is_deep() {
         true => Err(Fault::new(Errno::NAMETOOLONG, FileCall::Open, path)),
         false => Ok(()),
     }

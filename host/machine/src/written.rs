@@ -6,7 +6,7 @@
 //! operator finds the resolved path, and the grant that would allow it, in the audit log and in the list of denials.
 
 use crate::denied::denied;
-use crate::root::{MAXIMUM_PATH, PathSource, Root, Written};
+use crate::root::{MAX_PATH, PathSource, Root, Written};
 use contract::{ErrorKind, Raised, Resolved};
 use grants::{CommandAsked, Denied, MountAsked, PolicyGrants};
 
@@ -40,7 +40,7 @@ fn heard(raised: Raised, resolved: &Resolved, written: &str, is_plain: bool, gra
     if is_plain {
         return raised;
     }
-    let shown: String = written.chars().take(MAXIMUM_PATH).collect();
+    let shown: String = written.chars().take(MAX_PATH).collect();
     let refusal = plain(&shown).and_then(|plain| grants.refusal_of_text(resolved.key, &plain));
     let (sentence, hint) = match refusal {
         Some(refusal) => (Denied { asked: shown, ..refusal.clone() }.to_string(), refusal.hint()),

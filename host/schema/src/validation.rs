@@ -16,16 +16,16 @@ use crate::value::{Unacceptable, Value};
 use text::nearest;
 
 /// How many properties one declaration may set: more than any type has.
-pub const MAXIMUM_PROPERTIES: usize = 256;
+pub const MAX_PROPERTIES: usize = 256;
 
 /// How many bytes the name of a property of a guest's own type may have.
-pub const MAXIMUM_PROPERTY_NAME_BYTES: usize = 256;
+pub const MAX_PROPERTY_NAME_BYTES: usize = 256;
 
 /// How many actions one declaration may name. Chef does not have a limit, but no cookbook needs as many as this.
-pub const MAXIMUM_ACTIONS: usize = 64;
+pub const MAX_ACTIONS: usize = 64;
 
 /// How many bytes a resource's name may have. A command line can be a name, so there is room for a long one.
-pub const MAXIMUM_NAME_BYTES: usize = 1024 * 1024;
+pub const MAX_NAME_BYTES: usize = 1024 * 1024;
 
 /// A property's value in a declaration.
 #[derive(Clone, Debug)]
@@ -252,8 +252,8 @@ fn validate_shown(
     shows_values: bool,
 ) -> Result<Vec<(String, Json)>, ValidationFailed> {
     let resource = require(kind)?;
-    check_limit("properties", properties.len(), MAXIMUM_PROPERTIES)?;
-    check_limit("bytes in its name", name.len(), MAXIMUM_NAME_BYTES)?;
+    check_limit("properties", properties.len(), MAX_PROPERTIES)?;
+    check_limit("bytes in its name", name.len(), MAX_NAME_BYTES)?;
     check_actions(resource, actions)?;
     let mut known: Vec<(String, Json)> = Vec::with_capacity(properties.len());
     for (called, given) in properties {
@@ -279,13 +279,13 @@ pub fn check_sizes<'a>(
     properties: impl Iterator<Item = (&'a str, Option<&'a Json>)>,
     actions: usize,
 ) -> Result<(), ValidationFailed> {
-    check_limit("bytes in its name", name.len(), MAXIMUM_NAME_BYTES)?;
-    check_limit("actions", actions, MAXIMUM_ACTIONS)?;
+    check_limit("bytes in its name", name.len(), MAX_NAME_BYTES)?;
+    check_limit("actions", actions, MAX_ACTIONS)?;
     let mut count = 0;
     for (property, value) in properties {
         count += 1;
-        check_limit("properties", count, MAXIMUM_PROPERTIES)?;
-        check_limit("bytes in a property's name", property.len(), MAXIMUM_PROPERTY_NAME_BYTES)?;
+        check_limit("properties", count, MAX_PROPERTIES)?;
+        check_limit("bytes in a property's name", property.len(), MAX_PROPERTY_NAME_BYTES)?;
         let checked = value.map_or(Ok(()), Value::check_json);
         checked.map_err(|reason| ValidationFailed::Oversized { property: property.to_owned(), reason })?;
     }
@@ -306,7 +306,7 @@ pub fn validate_one(kind: &str, name: &str, property: &str, value: Json) -> Resu
 /// # Errors
 /// The first that it has not.
 pub fn check_actions(resource: &'static ResourceType, actions: &[&str]) -> Result<(), ValidationFailed> {
-    check_limit("actions", actions.len(), MAXIMUM_ACTIONS)?;
+    check_limit("actions", actions.len(), MAX_ACTIONS)?;
     match actions.iter().find(|action| resource.action(action).is_none()) {
         None => Ok(()),
         Some(unknown) => {

@@ -8,20 +8,20 @@ use serde_json::{Map, Number, Value as Json};
 
 /// How deep lists and maps may be nested in one property. A guest's deeper value is refused, so that no walk over it can
 /// exhaust the stack.
-pub const MAXIMUM_DEPTH: usize = 64;
+pub const MAX_DEPTH: usize = 64;
 
 /// How many values (entries of lists and maps, at all levels) one property may hold. Real cookbooks stay below a thousand.
-pub const MAXIMUM_ELEMENTS: usize = 200_000;
+pub const MAX_ELEMENTS: usize = 200_000;
 
 /// How many bytes all strings of one property may have together: room for a large rendered file, not for a memory bomb.
-pub const MAXIMUM_TEXT_BYTES: usize = 32 * 1024 * 1024;
+pub const MAX_TEXT_BYTES: usize = 32 * 1024 * 1024;
 
 /// How many characters of a value a message shows: a guest chooses the value, and a message goes to terminals and logs.
-const MAXIMUM_SHOWN_CHARACTERS: usize = 300;
+const MAX_SHOWN_CHARACTERS: usize = 300;
 
-/// The length, in bytes, at which writing stops if only the first [`MAXIMUM_SHOWN_CHARACTERS`] are needed. A character takes
+/// The length, in bytes, at which writing stops if only the first [`MAX_SHOWN_CHARACTERS`] are needed. A character takes
 /// at most four bytes.
-const WRITTEN_FOR_MESSAGES: usize = MAXIMUM_SHOWN_CHARACTERS * 4;
+const WRITTEN_FOR_MESSAGES: usize = MAX_SHOWN_CHARACTERS * 4;
 
 /// One value of a property.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,14 +47,14 @@ pub enum Value {
 /// The reasons why JSON from a guest is refused as a property's value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unacceptable {
-    /// Lists or maps are nested deeper than [`MAXIMUM_DEPTH`].
-    #[error("is nested deeper than {MAXIMUM_DEPTH} levels")]
+    /// Lists or maps are nested deeper than [`MAX_DEPTH`].
+    #[error("is nested deeper than {MAX_DEPTH} levels")]
     TooDeep,
-    /// More entries than [`MAXIMUM_ELEMENTS`].
-    #[error("has more than {MAXIMUM_ELEMENTS} elements")]
+    /// More entries than [`MAX_ELEMENTS`].
+    #[error("has more than {MAX_ELEMENTS} elements")]
     TooMany,
-    /// More text than [`MAXIMUM_TEXT_BYTES`].
-    #[error("has more than {MAXIMUM_TEXT_BYTES} bytes of text")]
+    /// More text than [`MAX_TEXT_BYTES`].
+    #[error("has more than {MAX_TEXT_BYTES} bytes of text")]
     TooLong,
     /// A whole number that 64 bits cannot hold.
     #[error("holds a number beyond 64 bits")]
@@ -107,8 +107,8 @@ impl Value {
 
     /// Converts a guest's JSON to a value, within the limits of this module.
     pub fn from_json(json: Json) -> Result<Self, Unacceptable> {
-        let mut budget = Budget { elements: MAXIMUM_ELEMENTS, bytes: MAXIMUM_TEXT_BYTES };
-        Self::read(json, MAXIMUM_DEPTH, &mut budget)
+        let mut budget = Budget { elements: MAX_ELEMENTS, bytes: MAX_TEXT_BYTES };
+        Self::read(json, MAX_DEPTH, &mut budget)
     }
 
     /// Whether a guest's JSON is within the limits of size of this module.
@@ -116,8 +116,8 @@ impl Value {
     /// # Errors
     /// The first limit that is exceeded.
     pub fn check_json(json: &Json) -> Result<(), Unacceptable> {
-        let mut budget = Budget { elements: MAXIMUM_ELEMENTS, bytes: MAXIMUM_TEXT_BYTES };
-        budget.take(json, MAXIMUM_DEPTH)
+        let mut budget = Budget { elements: MAX_ELEMENTS, bytes: MAX_TEXT_BYTES };
+        budget.take(json, MAX_DEPTH)
     }
 
     fn read(json: Json, depth: usize, budget: &mut Budget) -> Result<Self, Unacceptable> {
@@ -218,7 +218,7 @@ impl Value {
         match self {
             Self::Text(text) | Self::Symbol(text) => {
                 let mut shown = String::new();
-                for character in text.chars().take(MAXIMUM_SHOWN_CHARACTERS + 1) {
+                for character in text.chars().take(MAX_SHOWN_CHARACTERS + 1) {
                     push_escaped(&mut shown, character);
                 }
                 shorten(shown)
@@ -279,7 +279,7 @@ impl Value {
 }
 
 fn shorten(text: String) -> String {
-    match text.char_indices().nth(MAXIMUM_SHOWN_CHARACTERS) {
+    match text.char_indices().nth(MAX_SHOWN_CHARACTERS) {
         Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
         None => text,
     }
@@ -371,21 +371,21 @@ mod tests {
     #[test]
     fn long_values_are_cut_in_messages() {
         let shown = Value::text("x".repeat(100_000)).inspect();
-        assert_eq!(shown.chars().count(), MAXIMUM_SHOWN_CHARACTERS + 3);
+        assert_eq!(shown.chars().count(), MAX_SHOWN_CHARACTERS + 3);
     }
 
     #[test]
     fn hostile_json_is_refused() {
         let mut deep = json!(1);
-        for _ in 0..=MAXIMUM_DEPTH {
+        for _ in 0..=MAX_DEPTH {
             deep = json!([deep]);
         }
         assert_eq!(Value::from_json(deep), Err(Unacceptable::TooDeep));
-        assert_eq!(Value::from_json(json!(vec![0; MAXIMUM_ELEMENTS])), Err(Unacceptable::TooMany));
-        assert_eq!(Value::from_json(json!("x".repeat(MAXIMUM_TEXT_BYTES + 1))), Err(Unacceptable::TooLong));
+        assert_eq!(Value::from_json(json!(vec![0; MAX_ELEMENTS])), Err(Unacceptable::TooMany));
+        assert_eq!(Value::from_json(json!("x".repeat(MAX_TEXT_BYTES + 1))), Err(Unacceptable::TooLong));
         assert_eq!(Value::from_json(json!(u64::MAX)), Err(Unacceptable::TooLarge));
-        let too_long = json!({ "a": ["x".repeat(MAXIMUM_TEXT_BYTES + 1)] });
-        for refused in [json!(vec![0; MAXIMUM_ELEMENTS]), too_long, json!({ "a": vec![0; MAXIMUM_ELEMENTS] })] {
+        let too_long = json!({ "a": ["x".repeat(MAX_TEXT_BYTES + 1)] });
+        for refused in [json!(vec![0; MAX_ELEMENTS]), too_long, json!({ "a": vec![0; MAX_ELEMENTS] })] {
             assert_eq!(Value::check_json(&refused).err(), Value::from_json(refused).err());
         }
     }

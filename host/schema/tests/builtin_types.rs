@@ -3,8 +3,8 @@
 use schema::property::{Default, Matcher, Property, Required, validate_default};
 use schema::typed::{self, DeclaredValues};
 use schema::types::{self, ALL};
-use schema::validation::{MAXIMUM_ACTIONS, MAXIMUM_NAME_BYTES, MAXIMUM_PROPERTIES};
-use schema::value::{MAXIMUM_DEPTH, MAXIMUM_TEXT_BYTES};
+use schema::validation::{MAX_ACTIONS, MAX_NAME_BYTES, MAX_PROPERTIES};
+use schema::value::{MAX_DEPTH, MAX_TEXT_BYTES};
 use schema::{Given, ResourceType, check_required, find, require, validate, validate_one};
 use serde_json::{Map, Value as Json, json};
 
@@ -252,16 +252,16 @@ fn defaults_are_filled_in_on_demand() {
 
 #[test]
 fn hostile_declarations_are_refused() {
-    let many = vec![("mode".to_owned(), Given::Known(json!(1))); MAXIMUM_PROPERTIES + 1];
+    let many = vec![("mode".to_owned(), Given::Known(json!(1))); MAX_PROPERTIES + 1];
     assert!(validate("file", "x", many, &[]).is_err());
-    assert!(validate("file", "x", vec![], &["create"; MAXIMUM_ACTIONS + 1]).is_err());
-    assert!(validate("file", &"x".repeat(MAXIMUM_NAME_BYTES + 1), vec![], &[]).is_err());
+    assert!(validate("file", "x", vec![], &["create"; MAX_ACTIONS + 1]).is_err());
+    assert!(validate("file", &"x".repeat(MAX_NAME_BYTES + 1), vec![], &[]).is_err());
     let mut deep = json!(1);
-    for _ in 0..=MAXIMUM_DEPTH {
+    for _ in 0..=MAX_DEPTH {
         deep = json!([deep]);
     }
     assert!(validate_one("template", "x", "variables", json!({"a": deep})).is_err());
-    assert!(validate_one("file", "x", "content", json!("x".repeat(MAXIMUM_TEXT_BYTES + 1))).is_err());
+    assert!(validate_one("file", "x", "content", json!("x".repeat(MAX_TEXT_BYTES + 1))).is_err());
     // A terminal's escapes and endless names do not reach a message.
     let names = ["\u{1b}[2J".to_owned(), "x".repeat(100_000)];
     for name in &names {

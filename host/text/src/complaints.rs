@@ -3,7 +3,7 @@
 use crate::did_you_mean;
 
 /// Largest number of names that are listed if no name is similar.
-const MAXIMUM_LISTED_NAMES: usize = 10;
+const MAX_LISTED_NAMES: usize = 10;
 
 /// The names of value types in Rust's error messages, and their plain names.
 const KINDS: [(&str, &str); 9] = [
@@ -30,7 +30,7 @@ pub fn plainly(complaint: &str) -> String {
         let known: Vec<&str> = rest.split('`').skip(1).step_by(2).collect();
         let said = match did_you_mean(key, known.iter().copied()) {
             Some(near) => format!("; {near}"),
-            None if known.len() <= MAXIMUM_LISTED_NAMES => format!("; there are {}", known.join(", ")),
+            None if known.len() <= MAX_LISTED_NAMES => format!("; there are {}", known.join(", ")),
             None => String::new(),
         };
         return format!("unknown key `{key}`{said}");

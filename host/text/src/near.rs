@@ -5,7 +5,7 @@
 
 /// Only this many characters of a name are compared. The time grows with the square of the length, and guests choose the
 /// names.
-const MAXIMUM_COMPARED_CHARACTERS: usize = 64;
+const MAX_COMPARED_CHARACTERS: usize = 64;
 
 /// Returns the candidate that is most similar to a name, or `None` if more than a third of its characters differ. Of a name with
 /// one or two characters, fewer than half may differ. Of equally
@@ -48,8 +48,8 @@ pub fn did_you_mean_type<'a>(name: &str, candidates: impl IntoIterator<Item = &'
 /// Returns the number of insertions, removals, replacements, and swaps of neighbouring characters between two names (optimal
 /// string alignment).
 fn distance(left: &str, right: &str) -> usize {
-    let left: Vec<char> = left.chars().take(MAXIMUM_COMPARED_CHARACTERS).collect();
-    let right: Vec<char> = right.chars().take(MAXIMUM_COMPARED_CHARACTERS).collect();
+    let left: Vec<char> = left.chars().take(MAX_COMPARED_CHARACTERS).collect();
+    let right: Vec<char> = right.chars().take(MAX_COMPARED_CHARACTERS).collect();
     let mut before: Vec<usize> = Vec::new();
     let mut above: Vec<usize> = (0..=right.len()).collect();
     for (row, letter) in left.iter().enumerate() {

@@ -35,7 +35,7 @@ const RECIPE_ENDINGS: [&str; 4] = ["rb", "yml", "yaml", "json"];
 const TEMPLATE_ENDINGS: [&str; 3] = ["j2", "jinja", "jinja2"];
 
 /// Most names that an error lists.
-const MAXIMUM_LISTED: usize = 10;
+const MAX_LISTED: usize = 10;
 
 impl PolicyFolder {
     /// Checks the files: recipes of cookbooks in Ruby, and templates and files of cookbooks in Rust.
@@ -219,7 +219,7 @@ fn near_or_all<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
     match nearest(name, known.iter().copied()) {
         Some(near) => format!("; did you mean `{near}`?"),
         None if known.is_empty() => "; it does not have any".to_owned(),
-        None if known.len() <= MAXIMUM_LISTED => format!("; it has {}", known.join(", ")),
+        None if known.len() <= MAX_LISTED => format!("; it has {}", known.join(", ")),
         None => String::new(),
     }
 }

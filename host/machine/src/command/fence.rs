@@ -21,7 +21,7 @@ const SINK: &str = "/dev/null";
 const BEGINNING: u64 = 4096;
 
 /// The longest path of a loader, in bytes.
-const MAXIMUM_LOADER: u64 = 4096;
+const MAX_LOADER: u64 = 4096;
 
 /// The type of the header that names the loader of a program.
 const LOADER_HEADER: u64 = 3;
@@ -101,7 +101,7 @@ fn loader(program: &Path) -> Result<Option<String>, &'static str> {
     }
     let found = place_of_loader(&head).ok_or("a file of a format that is not known")?;
     let Some((offset, length)) = found else { return Ok(None) };
-    let mut name = vec![0; usize::try_from(length.min(MAXIMUM_LOADER)).unwrap_or_default()];
+    let mut name = vec![0; usize::try_from(length.min(MAX_LOADER)).unwrap_or_default()];
     file.read_exact_at(&mut name, offset).map_err(|_| unreadable)?;
     let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
     let name = String::from_utf8(name.to_vec()).ok().filter(|name| name.starts_with('/'));

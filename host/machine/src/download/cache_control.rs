@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use ureq::http::HeaderMap;
 
 /// Maximum length of a stored ETag, in bytes.
-const MAXIMUM_TAG: usize = 1024;
+const MAX_TAG: usize = 1024;
 
 /// The record of one download.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl CacheControl {
     pub(super) fn of(headers: &HeaderMap) -> Self {
         let field = |name| {
             let text = headers.get(name).and_then(|value| value.to_str().ok());
-            text.filter(|text| text.len() <= MAXIMUM_TAG).map(str::to_owned)
+            text.filter(|text| text.len() <= MAX_TAG).map(str::to_owned)
         };
         Self { etag: field("etag"), modified: field("last-modified").or_else(|| field("date")), checksum: None }
     }

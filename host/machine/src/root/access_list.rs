@@ -21,7 +21,7 @@ const USUAL_LIST: usize = 4 + 31 * 8;
 
 /// Maximum size of a list, in bytes: more than file systems store. Each read costs the kernel as many bytes to clear, so the
 /// smaller size is tried first.
-const MAXIMUM_LIST: usize = 64 << 10;
+const MAX_LIST: usize = 64 << 10;
 
 const MAY_READ: u8 = 4;
 const MAY_WRITE: u8 = 2;
@@ -86,7 +86,7 @@ fn is_absent(errno: Errno) -> bool {
 
 fn read_whole(path: &str, list: &str) -> Result<Vec<u8>, Errno> {
     match read(path, list, USUAL_LIST) {
-        Err(Errno::RANGE) => read(path, list, MAXIMUM_LIST),
+        Err(Errno::RANGE) => read(path, list, MAX_LIST),
         read => read,
     }
 }

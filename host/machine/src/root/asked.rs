@@ -40,7 +40,7 @@ impl Asked {
         if all.len() == KEPT {
             all.pop_front();
         }
-        let text = text.chars().take(super::MAXIMUM_PATH).collect();
+        let text = text.chars().take(super::MAX_PATH).collect();
         all.push_back(Written { text, real: real.to_owned() });
     }
 

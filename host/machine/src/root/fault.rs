@@ -49,7 +49,7 @@ impl Hint {
 impl Fault {
     pub fn new(errno: Errno, call: FileCall, path: &str) -> Self {
         // An overlong path is cut in the message.
-        let path = path.chars().take(super::MAXIMUM_PATH).collect();
+        let path = path.chars().take(super::MAX_PATH).collect();
         Self { errno, call, path, reached: None, hint: None }
     }
 

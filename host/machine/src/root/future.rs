@@ -1,6 +1,6 @@
 //! Resolves paths whose last parts do not exist yet.
 
-use super::{Entry, Fault, Kind, MAXIMUM_BLIND_LINKS, Place, Root, absent, check, walk};
+use super::{Entry, Fault, Kind, MAX_BLIND_LINKS, Place, Root, absent, check, walk};
 use contract::FileCall;
 use rustix::io::Errno;
 use std::ops::ControlFlow;
@@ -55,7 +55,7 @@ impl Root {
     fn deepest(&self, path: &str) -> Result<Deepest, Fault> {
         check(path)?;
         let mut path = path.to_owned();
-        for _ in 0..=MAXIMUM_BLIND_LINKS {
+        for _ in 0..=MAX_BLIND_LINKS {
             path = walk::by_text(path.split('/'));
             check(&path)?;
             path = match self.deepest_or_link(&path)? {

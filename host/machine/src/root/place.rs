@@ -110,7 +110,7 @@ impl Place {
     /// are not followed.
     ///
     /// # Errors
-    /// The directory may not be read, changes meanwhile, or has more than [`tree::MAXIMUM_ENTRIES`] names.
+    /// The directory may not be read, changes meanwhile, or has more than [`tree::MAX_ENTRIES`] names.
     pub fn descendants(&self) -> Result<Vec<(String, Kind)>, Fault> {
         let handle = self.open_directory()?;
         tree::descendants(&handle, &self.real, self.steps()).map_err(|stopped| self.stopped(stopped, FileCall::List))
@@ -133,7 +133,7 @@ impl Place {
     /// parts that are not UTF-8 are replaced.
     ///
     /// # Errors
-    /// The directory may not be read, changes meanwhile, or has more than [`tree::MAXIMUM_ENTRIES`] names.
+    /// The directory may not be read, changes meanwhile, or has more than [`tree::MAX_ENTRIES`] names.
     pub fn names_below(&self) -> Result<Vec<String>, Fault> {
         let handle = self.open_directory()?;
         tree::names_below(&handle, self.steps()).map_err(|stopped| self.stopped(stopped, FileCall::List))

@@ -22,13 +22,13 @@ use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 
 /// Maximum number of names in a note. There are several only while other processes hold the files.
-const MAXIMUM_NOTED: usize = 16;
+const MAX_NOTED: usize = 16;
 
 /// The size of one copied block, in bytes.
 const CHUNK: usize = 64 << 10;
 
 /// Maximum size of the list of a file's extended attributes, and of one value, in bytes: the kernel's own limit.
-const MAXIMUM_ATTRIBUTE: usize = 64 << 10;
+const MAX_ATTRIBUTE: usize = 64 << 10;
 
 /// Attributes that certify the content for which they were set.
 const CONTENT_ATTRIBUTES: [&[u8]; 3] = [b"security.capability", b"security.ima", b"security.evm"];
@@ -142,7 +142,7 @@ impl StagedFile {
         let mut names = staging::remove_noted_leftovers(&self.parent, &self.target, noted);
         let name = staging::secret_name(&self.target).map_err(|error| failed(&self.path(), &error))?;
         names.push(name.clone());
-        let excess = names.len().saturating_sub(MAXIMUM_NOTED);
+        let excess = names.len().saturating_sub(MAX_NOTED);
         let text = serde_json::to_vec(names.get(excess..).unwrap_or_default());
         let mut file = own.own_site(&note)?.stage(ModeBits::plain(0o600))?;
         file.write(&text.map_err(|error| failed(&note, &error.into()))?)?;
@@ -398,7 +398,7 @@ fn refuse_inherited_list(file: &File, folder: &Dir) -> Result<(), Errno> {
 
 /// Copies extended attributes as far as the file system accepts them.
 fn copy_attributes(old: &OwnedFd, new: impl AsFd, keeps_list: bool) {
-    let mut names = Vec::with_capacity(MAXIMUM_ATTRIBUTE);
+    let mut names = Vec::with_capacity(MAX_ATTRIBUTE);
     if rustix::fs::flistxattr(old, rustix::buffer::spare_capacity(&mut names)).is_err() || names.is_empty() {
         return;
     }
@@ -406,7 +406,7 @@ fn copy_attributes(old: &OwnedFd, new: impl AsFd, keeps_list: bool) {
         if CONTENT_ATTRIBUTES.contains(&name) || (!keeps_list && name == access_list::ACCESS.as_bytes()) {
             continue;
         }
-        let mut value = Vec::with_capacity(MAXIMUM_ATTRIBUTE);
+        let mut value = Vec::with_capacity(MAX_ATTRIBUTE);
         if rustix::fs::fgetxattr(old, name, rustix::buffer::spare_capacity(&mut value)).is_ok() {
             let _ = rustix::fs::fsetxattr(&new, name, &value, XattrFlags::empty());
         }

@@ -28,7 +28,7 @@ const SECRET_DIGITS: usize = 32;
 const NO_DIGIT: &str = "\0";
 
 /// Maximum length of a name in a file system, in bytes.
-const MAXIMUM_NAME: usize = 255;
+const MAX_NAME: usize = 255;
 
 /// Creates a temporary file beside its target, and removes one that a killed process left there. Returns its name.
 pub(super) fn unused_file(parent: &Dir, target: &str, options: &OpenOptions) -> io::Result<(String, File)> {
@@ -146,7 +146,7 @@ fn staged_name(target: &str, unique: &str) -> String {
         Some(at) if at > 0 => target.split_at(at),
         _ => (target, ""),
     };
-    let room = MAXIMUM_NAME - ".chef--".len() - unique.len();
+    let room = MAX_NAME - ".chef--".len() - unique.len();
     let extension = if extension.len() > room { "" } else { extension };
     let mut length = stem.len().min(room - extension.len());
     while !stem.is_char_boundary(length) {

@@ -36,7 +36,7 @@ const LABEL: &str = "security.selinux";
 const LABEL_TYPE: &str = "swapfile_t";
 
 /// Maximum length of a label, in bytes.
-const MAXIMUM_LABEL: usize = 4096;
+const MAX_LABEL: usize = 4096;
 
 /// The numbers of the file systems whose allocated, unwritten blocks the kernel can swap to: ext4 and XFS.
 const ALLOCATING: [FsWord; 2] = [0xef53, 0x5846_5342];
@@ -143,7 +143,7 @@ fn identifier() -> Option<[u8; 16]> {
 /// Gives the file the type of a swap file, where SELinux labels files. Without it, the system may not swap to the file at its
 /// next start.
 fn set_label(file: &File) {
-    let mut label = Vec::with_capacity(MAXIMUM_LABEL);
+    let mut label = Vec::with_capacity(MAX_LABEL);
     if rustix::fs::fgetxattr(file, LABEL, rustix::buffer::spare_capacity(&mut label)).is_err() {
         return;
     }

@@ -13,10 +13,10 @@ use std::io;
 
 /// Maximum number of names below one directory that a resource lists or removes. It limits memory, and is far above the size
 /// of trees that resources manage.
-pub(super) const MAXIMUM_ENTRIES: usize = 1_000_000;
+pub(super) const MAX_ENTRIES: usize = 1_000_000;
 
 /// Maximum depth of a tree. Each level needs an open handle.
-const MAXIMUM_LEVELS: usize = 512;
+const MAX_LEVELS: usize = 512;
 
 /// Charges one unit of work for a name.
 fn looked_at(account: &Account) -> Result<(), Errno> {
@@ -42,7 +42,7 @@ pub(super) fn entries(directory: &Dir) -> Result<Vec<(OsString, Kind)>, Errno> {
         let entry = entry.map_err(|error| errno(&error))?;
         let kind = kind_of(directory, &entry).map_err(|error| errno(&error))?;
         found.push((entry.file_name(), kind));
-        if found.len() > MAXIMUM_ENTRIES {
+        if found.len() > MAX_ENTRIES {
             return Err(Errno::FBIG);
         }
     }
@@ -86,7 +86,7 @@ fn collect(
     found: &mut Vec<(String, Kind)>,
     steps: Steps<'_>,
 ) -> Result<(), Stopped> {
-    if level > MAXIMUM_LEVELS {
+    if level > MAX_LEVELS {
         return Err(Errno::NAMETOOLONG.into());
     }
     for (name, kind) in entries(directory)? {
@@ -98,7 +98,7 @@ fn collect(
             collect(&below, &path, level + 1, text, found, steps)?;
         }
         found.push((path, kind));
-        if found.len() > MAXIMUM_ENTRIES {
+        if found.len() > MAX_ENTRIES {
             return Err(Errno::FBIG.into());
         }
     }
@@ -128,7 +128,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn level(&mut self, directory: &Dir, real: &str, except: &str, level: usize) -> Result<Option<String>, Stopped> {
-        if level > MAXIMUM_LEVELS {
+        if level > MAX_LEVELS {
             return Err(Errno::NAMETOOLONG.into());
         }
         if (self.is_odd)(directory)? {
@@ -137,7 +137,7 @@ impl Search<'_> {
         for (name, kind) in entries(directory)? {
             looked_at(self.steps.account())?;
             self.seen += 1;
-            if self.seen > MAXIMUM_ENTRIES {
+            if self.seen > MAX_ENTRIES {
                 return Err(Errno::FBIG.into());
             }
             if kind == Kind::Directory && (level > 0 || name != except) {
@@ -159,7 +159,7 @@ pub(super) fn empty(directory: &Dir, steps: Steps<'_>) -> Result<(), Stopped> {
 }
 
 fn empty_level(directory: &Dir, level: usize, steps: Steps<'_>) -> Result<(), Stopped> {
-    if level > MAXIMUM_LEVELS {
+    if level > MAX_LEVELS {
         return Err(Errno::NAMETOOLONG.into());
     }
     for (name, kind) in entries(directory)? {
@@ -205,7 +205,7 @@ fn give_level(
     level: usize,
     steps: Steps<'_>,
 ) -> Result<(), Stopped> {
-    if level > MAXIMUM_LEVELS {
+    if level > MAX_LEVELS {
         return Err(Errno::NAMETOOLONG.into());
     }
     for (name, kind) in entries(directory)? {

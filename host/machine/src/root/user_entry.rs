@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(15);
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// The largest file of users that is changed, in bytes.
-const MAXIMUM: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 /// New values of an entry; `None`: the value stays.
 #[derive(Debug, Clone, Copy, Default)]
@@ -50,9 +50,9 @@ impl Root {
         let (file, entry) = site.open_file()?;
         let mut file = File::from(file);
         let mut content = Vec::new();
-        let read = file.by_ref().take(MAXIMUM + 1).read_to_end(&mut content);
+        let read = file.by_ref().take(MAX_BYTES + 1).read_to_end(&mut content);
         read.map_err(|error| Fault::new(errno(&error), FileCall::Open, database.path()))?;
-        if content.len() as u64 > MAXIMUM {
+        if content.len() as u64 > MAX_BYTES {
             return Err(Fault::new(Errno::FBIG, FileCall::Open, database.path()));
         }
         let Some(content) = changed(&content, name, change) else { return Ok(false) };

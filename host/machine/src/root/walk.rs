@@ -9,7 +9,7 @@
 //! could then learn whether a hidden directory exists.
 
 use super::fault::errno;
-use super::{Fault, HOLD, Kind, MAXIMUM_DEPTH, Place, Root, entry::Entry, step::Steps, tree};
+use super::{Fault, HOLD, Kind, MAX_DEPTH, Place, Root, entry::Entry, step::Steps, tree};
 use cap_fs_ext::DirExt as _;
 use cap_std::fs::Dir;
 use contract::{FileCall, OpenFile};
@@ -17,7 +17,7 @@ use grants::FirstLink;
 use rustix::io::Errno;
 
 /// Maximum number of links in a path: the kernel's own limit.
-const MAXIMUM_LINKS: u32 = 40;
+const MAX_LINKS: u32 = 40;
 
 /// The open directories of a walk, from the first component on. The root itself is not included.
 struct Trail<'a> {
@@ -129,7 +129,7 @@ impl Walk<'_> {
                     links += 1;
                     let target = self.trail.last().read_link_contents(name).map_err(|error| errno(&error))?;
                     let target = target.into_os_string().into_string().map_err(|_| Errno::ILSEQ)?;
-                    if links > MAXIMUM_LINKS {
+                    if links > MAX_LINKS {
                         return Err(Errno::LOOP);
                     }
                     if target.starts_with('/') {
@@ -139,7 +139,7 @@ impl Walk<'_> {
                     self.name = None;
                 }
                 Kind::Directory => {
-                    if self.trail.directories.len() >= MAXIMUM_DEPTH {
+                    if self.trail.directories.len() >= MAX_DEPTH {
                         return Err(Errno::NAMETOOLONG);
                     }
                     // If the entry has become a link meanwhile, this fails with ENOTDIR.

@@ -17,7 +17,7 @@ use std::cell::RefCell;
 use std::io::Read as _;
 
 /// Maximum size in bytes of a file of the machine that a composite reads.
-const MAXIMUM_FILE: u64 = 1 << 20;
+const MAX_FILE: u64 = 1 << 20;
 
 /// The machine, as a composite sees it.
 pub(crate) struct Machine<'m, 'v> {
@@ -204,7 +204,7 @@ impl Machine<'_, '_> {
     ///
     /// # Errors
     /// Not all of the text is known, so that something of it would be lost: the file cannot be read, is larger than
-    /// [`MAXIMUM_FILE`], or is not UTF-8.
+    /// [`MAX_FILE`], or is not UTF-8.
     pub(super) fn whole_text(&self, path: &'static str) -> Result<String, Raised> {
         let bytes = match self.view.foreseen_file(&self.view.root.asked_about(path)) {
             Some(ForeseenFile::There { content, .. }) => content,
@@ -256,7 +256,7 @@ impl Machine<'_, '_> {
     /// Returns the text of a file that the policy may read, all links followed, or `None` if the file is absent.
     ///
     /// # Errors
-    /// The policy may not read the file; it is not a regular file; it is larger than [`MAXIMUM_FILE`].
+    /// The policy may not read the file; it is not a regular file; it is larger than [`MAX_FILE`].
     pub(super) fn readable_text(&self, path: &str) -> Result<Option<String>, Raised> {
         Ok(self.readable_bytes(path)?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
     }
@@ -320,10 +320,10 @@ fn printed_by(outcome: CommandOutcome) -> Option<String> {
 fn bytes_of(path: &str, place: &Place) -> Result<Vec<u8>, Raised> {
     let (file, _) = place.open_file()?;
     let mut content = Vec::new();
-    let read = std::fs::File::from(file).take(MAXIMUM_FILE + 1).read_to_end(&mut content);
+    let read = std::fs::File::from(file).take(MAX_FILE + 1).read_to_end(&mut content);
     let size = read.map_err(|error| Raised::new(ErrorKind::InputOutput, format!("{path}: {error}")))?;
-    if size as u64 > MAXIMUM_FILE {
-        return Err(invalid(format!("{path} is larger than {MAXIMUM_FILE} bytes")));
+    if size as u64 > MAX_FILE {
+        return Err(invalid(format!("{path} is larger than {MAX_FILE} bytes")));
     }
     Ok(content)
 }

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 const MAX_FIELD: usize = 1024;
 
 /// Maximum length of a name in the records of the kernel and the login tools, in bytes.
-const MAXIMUM_NAME: usize = 32;
+const MAX_NAME: usize = 32;
 
 /// Refuses names with another meaning for the tools or in the files. The tools themselves check the remaining names.
 ///
@@ -20,7 +20,7 @@ const MAXIMUM_NAME: usize = 32;
 pub(super) fn check_name(name: &str, kind: ErrorKind) -> Result<(), Raised> {
     let separator = |c: char| c.is_control() || c.is_whitespace() || matches!(c, ':' | ',' | '/');
     let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
-    if is_number || name.len() > MAXIMUM_NAME || name.starts_with(['-', '+', '~']) || name.contains(separator) {
+    if is_number || name.len() > MAX_NAME || name.starts_with(['-', '+', '~']) || name.contains(separator) {
         return Err(Raised::new(kind, format!("{name:?} cannot be the name of a user or a group")));
     }
     Ok(())

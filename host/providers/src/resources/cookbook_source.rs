@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use text::did_you_mean;
 
 /// Maximum number of a cookbook's files that a message names.
-const MAXIMUM_NAMED: usize = 50;
+const MAX_NAMED: usize = 50;
 
 /// Returns the cookbook of a resource: the named one, or else the one that declares the resource.
 ///
@@ -137,7 +137,7 @@ fn not_found(view: &View<'_>, cookbook: &str, segment: &str, names: &[String]) -
     );
     let there = view.files.paths(cookbook, segment).unwrap_or_default();
     if !there.is_empty() {
-        let named: Vec<&str> = there.iter().take(MAXIMUM_NAMED).map(String::as_str).collect();
+        let named: Vec<&str> = there.iter().take(MAX_NAMED).map(String::as_str).collect();
         message.push_str(&format!("\n\nThis cookbook _does_ contain: ['{}']", named.join("','")));
     }
     let raised = Raised::new(ErrorKind::NoSuchFile, message);

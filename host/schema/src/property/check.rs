@@ -16,7 +16,7 @@ pub struct Invalid {
 const SUPPRESSED: &str = "*sensitive value suppressed*";
 
 /// Largest depth of nested specifications, because a constant could refer to itself.
-const MAXIMUM_NESTING: usize = 16;
+const MAX_NESTING: usize = 16;
 
 impl Property {
     /// Accepts a value like Chef's setter. `nil` resets the property to its default, unless the property accepts `nil` as a
@@ -138,8 +138,7 @@ impl Property {
                     matches!(value, Value::Text(text) | Value::Symbol(text) if pattern.is_found_in(text))
                 }
                 Matcher::Test(callback) => (callback.test)(value),
-                Matcher::Nested(property) if nesting < MAXIMUM_NESTING => match self.check_as(property, value, nesting)
-                {
+                Matcher::Nested(property) if nesting < MAX_NESTING => match self.check_as(property, value, nesting) {
                     Ok(()) => true,
                     Err(error) if matchers.len() == 1 => return Err(error),
                     Err(error) => {

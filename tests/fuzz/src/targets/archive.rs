@@ -9,11 +9,11 @@ use std::path::Path;
 use support::Bench;
 
 /// The most bytes that are tried: what is large is slow, and no other than what is small.
-const MAXIMUM: usize = 64 << 10;
+const MAX_BYTES: usize = 64 << 10;
 
 /// Unpacks the bytes: as they are, or as a tar archive that is compressed with gzip.
 pub(super) fn unpack(data: &[u8]) {
-    if data.len() > MAXIMUM {
+    if data.len() > MAX_BYTES {
         return;
     }
     let (choice, content) = super::choice(data);

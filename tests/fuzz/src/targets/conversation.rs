@@ -8,11 +8,11 @@ use std::fmt::Write as _;
 use support::{Guest, run};
 
 /// The most bytes of a script.
-const MAXIMUM: usize = 8 << 10;
+const MAX_BYTES: usize = 8 << 10;
 
 /// Gives the bytes to the guest as its script, in a real run or a dry run.
 pub(super) fn hold(data: &[u8]) {
-    if data.len() > MAXIMUM {
+    if data.len() > MAX_BYTES {
         return;
     }
     let (choice, script) = super::choice(data);

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::io::{self, Read};
 
 /// Maximum size of the description of one entry, in bytes: names, extensions, the parts of a sparse file.
-pub(super) const MAXIMUM_DESCRIPTION: u64 = 4 << 20;
+pub(super) const MAX_DESCRIPTION: u64 = 4 << 20;
 
 /// The present position in an archive, and the position where reading must stop.
 pub(super) struct Meter {
@@ -16,7 +16,7 @@ pub(super) struct Meter {
 impl Meter {
     /// Creates a meter at the beginning of an archive, which allows a first description.
     pub(super) fn new() -> Self {
-        Self { position: Cell::new(0), limit: Cell::new(MAXIMUM_DESCRIPTION) }
+        Self { position: Cell::new(0), limit: Cell::new(MAX_DESCRIPTION) }
     }
 
     /// Returns a reader that stops at the limit.
@@ -27,7 +27,7 @@ impl Meter {
     /// Allows so many bytes of content from here on, and one description after them.
     pub(super) fn allow(&self, content: u64) {
         let end = self.position.get().saturating_add(content);
-        self.limit.set(end.saturating_add(MAXIMUM_DESCRIPTION));
+        self.limit.set(end.saturating_add(MAX_DESCRIPTION));
     }
 }
 
@@ -59,7 +59,7 @@ mod tests {
     fn it_fails_behind_a_description_and_behind_content() {
         let meter = Meter::new();
         let mut reader = meter.reads(io::repeat(7));
-        let description = usize::try_from(MAXIMUM_DESCRIPTION).unwrap();
+        let description = usize::try_from(MAX_DESCRIPTION).unwrap();
         reader.read_exact(&mut vec![0; description]).unwrap();
         assert!(reader.read(&mut [0]).is_err());
         assert_eq!(reader.read(&mut []).unwrap(), 0);

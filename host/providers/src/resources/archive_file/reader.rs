@@ -14,19 +14,19 @@ use zip::ZipArchive;
 use zip::extra_fields::ExtraField;
 
 /// Maximum number of entries in an archive.
-const MAXIMUM_ENTRIES: usize = 500_000;
+const MAX_ENTRIES: usize = 500_000;
 
 /// Maximum size of all unpacked entries of an archive, in bytes.
-const MAXIMUM_UNPACKED: u64 = 64 << 30;
+const MAX_UNPACKED: u64 = 64 << 30;
 
 /// Maximum memory for decompression, in KiB.
-const MAXIMUM_MEMORY: u32 = 160 << 10;
+const MAX_MEMORY: u32 = 160 << 10;
 
 /// Maximum size of a zip's directory, in bytes. All its entries are in memory at once.
-const MAXIMUM_DIRECTORY: usize = 16 << 20;
+const MAX_DIRECTORY: usize = 16 << 20;
 
 /// Maximum length of an entry's name and of a link's text, in bytes: the kernel's limit for paths.
-const MAXIMUM_NAME: usize = 4096;
+const MAX_NAME: usize = 4096;
 
 /// The block size of a tar, in bytes.
 const BLOCK: u64 = 512;
@@ -112,7 +112,7 @@ impl Archive {
             [0x1f, 0x8b, ..] => each_of_tar(flate2::read::MultiGzDecoder::new(file), self.strip, account, visit),
             [b'B', b'Z', b'h', ..] => each_of_tar(bzip2::read::MultiBzDecoder::new(file), self.strip, account, visit),
             [0xfd, b'7', b'z', b'X', b'Z', 0] => {
-                each_of_tar(lzma_rust2::XzReader::new_mem_limit(file, true, MAXIMUM_MEMORY), self.strip, account, visit)
+                each_of_tar(lzma_rust2::XzReader::new_mem_limit(file, true, MAX_MEMORY), self.strip, account, visit)
             }
             [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => each_of_zip(&self.file, self.strip, account, visit),
             _ => each_of_tar(file, self.strip, account, visit),
@@ -122,8 +122,8 @@ impl Archive {
 
 fn each_of_tar(reader: impl Read, strip: usize, account: &Account, visit: &mut Visit<'_>) -> Result<(), Raised> {
     let meter = Meter::new();
-    let mut archive = tar::Archive::new(meter.reads(Paced::new(reader, account).take(MAXIMUM_UNPACKED)));
-    let mut left = MAXIMUM_UNPACKED;
+    let mut archive = tar::Archive::new(meter.reads(Paced::new(reader, account).take(MAX_UNPACKED)));
+    let mut left = MAX_UNPACKED;
     for (count, entry) in archive.entries().map_err(|error| broken(&error))?.enumerate() {
         within_limit(count)?;
         let mut entry = entry.map_err(|error| broken(&error))?;
@@ -196,10 +196,10 @@ impl Seek for Limited<'_> {
 
 fn each_of_zip(file: &File, strip: usize, account: &Account, visit: &mut Visit<'_>) -> Result<(), Raised> {
     let damaged = |error: zip::result::ZipError| Raised::new(ErrorKind::InvalidArchive, error.to_string());
-    let left = Cell::new(Some(MAXIMUM_DIRECTORY));
+    let left = Cell::new(Some(MAX_DIRECTORY));
     let mut archive = ZipArchive::new(BufReader::new(Limited { file, left: &left })).map_err(damaged)?;
     left.set(None);
-    let mut left = MAXIMUM_UNPACKED;
+    let mut left = MAX_UNPACKED;
     for number in 0..archive.len() {
         within_limit(number)?;
         looked_at(account, 0).map_err(|error| broken(&error))?;
@@ -216,7 +216,7 @@ fn each_of_zip(file: &File, strip: usize, account: &Account, visit: &mut Visit<'
         } else if entry.is_symlink() {
             let mut link = Vec::new();
             // One more byte is read to detect a text that is too long.
-            (&mut entry).take(MAXIMUM_NAME as u64 + 1).read_to_end(&mut link).map_err(|error| broken(&error))?;
+            (&mut entry).take(MAX_NAME as u64 + 1).read_to_end(&mut link).map_err(|error| broken(&error))?;
             Kind::Link(text(&link)?)
         } else {
             Kind::File
@@ -256,11 +256,11 @@ fn refused(path: &str, why: &str) -> Raised {
 }
 
 fn too_much() -> Raised {
-    Raised::new(ErrorKind::InvalidArchive, format!("the archive holds more than {MAXIMUM_UNPACKED} bytes"))
+    Raised::new(ErrorKind::InvalidArchive, format!("the archive holds more than {MAX_UNPACKED} bytes"))
 }
 
 fn within_limit(count: usize) -> Result<(), Raised> {
-    if count < MAXIMUM_ENTRIES {
+    if count < MAX_ENTRIES {
         Ok(())
     } else {
         Err(Raised::new(ErrorKind::InvalidArchive, "the archive has too many entries"))
@@ -268,8 +268,8 @@ fn within_limit(count: usize) -> Result<(), Raised> {
 }
 
 fn text(bytes: &[u8]) -> Result<String, Raised> {
-    if bytes.len() > MAXIMUM_NAME {
-        let beginning = bytes.get(..MAXIMUM_NAME).unwrap_or_default();
+    if bytes.len() > MAX_NAME {
+        let beginning = bytes.get(..MAX_NAME).unwrap_or_default();
         return Err(refused(&String::from_utf8_lossy(beginning), "has a name, or says one, that is too long"));
     }
     let text = std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));

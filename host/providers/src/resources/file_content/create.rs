@@ -278,7 +278,7 @@ fn content_change(
     }
     let before = before.map(|digest| digest.text().to_owned());
     let change = Change::new(what).sets("content", before, Some(after.text().to_owned()));
-    let limit = diff::MAXIMUM_FILE + 1;
+    let limit = diff::MAX_FILE + 1;
     let old = match current.file()? {
         Some(file) => head_of(file, limit).unwrap_or_default(),
         None => Vec::new(),

@@ -30,7 +30,7 @@ const MAX_REJECTED: usize = 20;
 const MAX_REJECTED_BYTES: u64 = 64 << 20;
 
 /// Maximum size of content that is parsed for verification, in bytes.
-const MAXIMUM_PARSED: u64 = 64 << 20;
+const MAX_PARSED: u64 = 64 << 20;
 
 /// All checks that must accept the content.
 #[derive(Default)]
@@ -286,7 +286,7 @@ fn copy_to_verify(
 fn is_json(staged: &StagedFile) -> Result<(), String> {
     let mut text = Vec::new();
     let file = staged.content().map_err(|fault| fault.to_string())?;
-    file.take(MAXIMUM_PARSED).read_to_end(&mut text).map_err(|error| error.to_string())?;
+    file.take(MAX_PARSED).read_to_end(&mut text).map_err(|error| error.to_string())?;
     json_check::check(&text).map_err(|error| error.to_string())
 }
 

@@ -24,7 +24,7 @@ const ODD: [&str; 6] = [
 const HOOKS: &str = "hooks/";
 
 /// Maximum size of a file that is read to find its format, in bytes.
-const MAXIMUM_HEAD: u64 = 4096;
+const MAX_HEAD: u64 = 4096;
 
 /// Returns what is unusual about the checkout in a folder that `uid` will change, or `None` if nothing is or the checkout
 /// does not exist.
@@ -169,9 +169,9 @@ pub(super) fn renew_configuration(tree: &GrantedTree, root: &Root) -> Result<Opt
     let site = root.site_below(tree, ".git/config")?;
     let (file, entry) = site.open_file()?;
     let mut text = String::new();
-    let read = std::fs::File::from(file).take(MAXIMUM_CONFIGURATION).read_to_string(&mut text);
+    let read = std::fs::File::from(file).take(MAX_CONFIGURATION).read_to_string(&mut text);
     // A truncated configuration may have another meaning.
-    if read.is_err() || text.len() as u64 == MAXIMUM_CONFIGURATION || !is_plain_configuration(&text) {
+    if read.is_err() || text.len() as u64 == MAX_CONFIGURATION || !is_plain_configuration(&text) {
         return Ok(Some(says_more(&format!("{}/.git", tree.path().trim_end_matches('/')))));
     }
     let mode = ModeBits::plain(entry.mode);
@@ -204,13 +204,13 @@ fn beginning(path: &str, root: &Root) -> Result<Vec<u8>, Raised> {
         return Ok(vec![]);
     };
     let mut head = Vec::new();
-    let read = std::fs::File::from(file).take(MAXIMUM_HEAD).read_to_end(&mut head);
+    let read = std::fs::File::from(file).take(MAX_HEAD).read_to_end(&mut head);
     read.map_err(|error| Raised::new(ErrorKind::InputOutput, format!("{path}: {error}")))?;
     Ok(head)
 }
 
 /// Maximum size of a checkout's configuration, in bytes.
-const MAXIMUM_CONFIGURATION: u64 = 1 << 20;
+const MAX_CONFIGURATION: u64 = 1 << 20;
 
 /// Keys that git writes by itself, or that say how it stores its data. None of them names a program or another place.
 const PLAIN_KEYS: [(&str, &[&str]); 10] = [

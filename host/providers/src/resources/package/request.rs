@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 /// Maximum length of a package name, in bytes; Debian's longest is 80.
-const MAXIMUM_NAME: usize = 200;
+const MAX_NAME: usize = 200;
 
 /// Finds a package file. `None`: it does not exist.
 ///
@@ -153,7 +153,7 @@ pub(super) fn grant<'a>(
 pub(super) fn is_name(name: &str) -> bool {
     let (package, architecture) = name.split_once(':').unwrap_or((name, "any"));
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
-    name.len() <= MAXIMUM_NAME
+    name.len() <= MAX_NAME
         && package.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric())
         && package.bytes().all(plain)
         && architecture.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric())
@@ -195,6 +195,6 @@ mod tests {
         ] {
             assert!(!is_name(name), "{name}");
         }
-        assert!(!is_name(&"a".repeat(MAXIMUM_NAME + 1)));
+        assert!(!is_name(&"a".repeat(MAX_NAME + 1)));
     }
 }

@@ -29,7 +29,7 @@ const ARTIFACTS: &str = ".wrun/dev";
 const SKIPPED: [&str; 3] = ["target", ".git", ".wrun"];
 
 /// Largest number of watched files.
-const MAXIMUM_FILES: usize = 100_000;
+const MAX_FILES: usize = 100_000;
 
 /// Builds the policy and makes dry runs until it is interrupted.
 ///
@@ -127,7 +127,7 @@ fn state(folder: &Path, target: &Path) -> anyhow::Result<State> {
             if about.is_dir() {
                 let is_skipped = SKIPPED.iter().any(|skipped| name == *skipped) || path == target;
                 folders.extend((!is_skipped).then_some(path));
-            } else if !is_artifact && found.len() < MAXIMUM_FILES {
+            } else if !is_artifact && found.len() < MAX_FILES {
                 found.insert(path, (about.len(), about.modified().ok()));
             }
         }
