@@ -287,10 +287,11 @@ fn attack_configuration_of_a_service_is_not_added_by_yes() {
     let written = bench.tool(&["grants", "allow", "--last", "--yes"]).expect_code(1).unwrap();
     assert!(written.stderr.contains("paths \"/etc/shop/shop.conf\" is configuration"), "{}", written.text());
     let text = fs::read_to_string(bench.grants()).unwrap();
-    assert_eq!(text, "[policy.solo]\npaths = [\"/srv/a\"]\nservices = [\"shop\"]\n", "{}", written.text());
+    assert_eq!(text, "[policy.solo]\npaths = [\"/srv/a\"]\n", "{}", written.text());
     // Somebody who is asked sees both.
     let asked = bench.tool(&["grants", "allow", "--last"]).expect_code(43).unwrap();
-    assert!(asked.stdout.contains("+paths = [\"/srv/a\", \"/etc/shop/shop.conf\"]"), "{}", asked.text());
+    assert!(asked.stdout.contains("+services = [\"shop\"]"), "{}", asked.text());
+    assert!(asked.stderr.contains("then say --yes --dangerous"), "{}", asked.text());
     let _written = bench.tool(&["grants", "allow", "--last", "--yes", "--dangerous"]).expect_code(0).unwrap();
     assert!(fs::read_to_string(bench.grants()).unwrap().contains("/etc/shop/shop.conf"));
 }

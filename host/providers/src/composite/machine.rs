@@ -64,11 +64,10 @@ impl<'m, 'v> Machine<'m, 'v> {
 }
 
 impl Machine<'_, '_> {
-    /// Returns the outcome of a check. For a question or a survey, a denial counts as a success, since the journal has it.
+    /// Returns the outcome of a check. For a question, a denial counts as a success, since the journal has it.
     fn forgiven<T: Default>(&self, checked: Result<T, Raised>) -> Result<T, Raised> {
-        let is_forgiving = self.is_question || self.is_survey;
         match checked {
-            Err(raised) if is_forgiving && raised.kind == ErrorKind::Denied => Ok(T::default()),
+            Err(raised) if self.is_question && raised.kind == ErrorKind::Denied => Ok(T::default()),
             checked => checked,
         }
     }
@@ -269,7 +268,11 @@ impl Machine<'_, '_> {
         if self.is_question && self.refused.borrow().iter().any(|refused| refused == path) {
             return Ok(None);
         }
-        let found = self.forgiven(self.view.readable(path))?;
+        let found = match self.view.readable(path) {
+            // A survey does without what the policy may not read yet, and names it.
+            Err(raised) if self.is_survey && raised.kind == ErrorKind::Denied => None,
+            found => self.forgiven(found)?,
+        };
         let real =
             found.as_ref().map_or_else(|| self.view.root.asked_about(path), |(place, _)| place.real().to_owned());
         match (self.view.foreseen_file(&real), found) {

@@ -40,6 +40,7 @@ pub(crate) fn add(
     printer: Printer,
 ) -> anyhow::Result<Option<Written>> {
     let (mut first, mut second, mut risky) = (vec![], vec![], vec![]);
+    let mut is_all_by_yes = true;
     for Wanted { path, before, additions } in wanted {
         let name = path.display().to_string();
         let after = grants::add(before, &name, additions)?.text;
@@ -48,6 +49,7 @@ pub(crate) fn add(
         }
         let mut open = grants::risks(before, &name, additions, all, machine)?;
         let mut more = grants::in_question(before, &name, additions, all, machine)?;
+        is_all_by_yes &= more.is_empty();
         // A person who sees the change needs no separate question, except about what overrides a rule of the operator.
         let asks_nobody = consent.yes && !consent.dangerous;
         more.retain(|(one, reason)| {
@@ -73,7 +75,8 @@ pub(crate) fn add(
         name(&risky, printer);
     }
     let asks_again = !second.is_empty();
-    if !first.is_empty() && apply(&first, consent.yes, "--yes", printer)? == Written::Declined {
+    let instead = if is_all_by_yes { "--yes" } else { "--yes --dangerous" };
+    if !first.is_empty() && apply(&first, consent.yes, instead, printer)? == Written::Declined {
         return Ok(Some(Written::Declined));
     }
     if !asks_again {
