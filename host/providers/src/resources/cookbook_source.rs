@@ -25,7 +25,7 @@ pub(crate) fn cookbook<'a>(named: Option<&'a str>, wanted: &'a Wanted<'_>) -> Re
 pub(crate) struct CookbookFile {
     /// Its path in the cookbook.
     pub(crate) place: String,
-    /// Its content.
+    /// The whole content of the file.
     pub(crate) bytes: Vec<u8>,
 }
 
