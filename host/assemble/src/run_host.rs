@@ -160,8 +160,9 @@ impl AssembledHost<'_> {
         }
     }
 
+    /// Returns the names of wrun's own environment variables in a survey, which records reads of hidden ones.
     fn variables(&self) -> Arc<[String]> {
-        self.program.environment.iter().map(|(name, _)| name.clone()).collect()
+        self.program.environment.iter().filter(|_| self.survey).map(|(name, _)| name.clone()).collect()
     }
 
     fn services(

@@ -36,8 +36,8 @@ pub const HARMLESS_FACTS: [&[&str]; 19] = [
 ];
 
 /// Facts that every user of a machine may find out. A policy may read them in a survey without a grant: other users learn
-/// nothing from it. Missing here are `dmi` and `shard_seed` (only root may read serial numbers) and all facts that wrun does not gather itself,
-/// such as a cloud's data, which may hold passwords.
+/// nothing from it. The list leaves out `dmi` and `shard_seed`, because only root may read serial numbers. It also leaves out
+/// all facts that wrun does not gather itself, such as the data of a cloud, which may hold passwords.
 const OPEN_FACTS: [&[&str]; 28] = [
     &["kernel"],
     &["hostnamectl"],

@@ -193,7 +193,7 @@ impl PolicyGrants {
         is_readable.then(|| ReadablePath(path.into()))
     }
 
-    /// Returns the decision of the rules about reading a path, or `None` if there is no rule for it.
+    /// Returns the decision of the rules about reading a path, or `None` without a rule for it.
     fn reading_by_rules(&self, path: &str) -> Option<bool> {
         let asked = self.as_path(path);
         match self.list(Capability::ReadPaths).decide(asked, || self.is_secret(path)) {

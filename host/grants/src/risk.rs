@@ -55,17 +55,22 @@ pub fn risks<'a>(
 ) -> Result<Vec<(&'a Addition, Reason)>, GrantsError> {
     let (edited, new) = new_among(text, name, additions)?;
     let (before, after) = (Grants::parse(text, name)?, Grants::parse(&edited.text, name)?);
-    let names: BTreeSet<&str> = all.policy_names().chain(after.policy_names()).collect();
-    let tables = names.into_iter().map(|policy| {
-        let grants = if after.file_of(policy).is_some() { &after } else { all };
-        grants.policy(policy, &[])
-    });
-    let tables: Vec<Arc<PolicyGrants>> = tables.collect();
+    let tables = tables_of(&after, all);
     let mut assessed = Assessed::of(&tables, machine);
     assessed.knows_before(&before, additions);
     let new: Vec<_> = additions.iter().zip(new).filter(|(_, is_new)| *is_new).map(|(addition, _)| addition).collect();
     assessed.knows_new(&new);
     Ok(new.into_iter().filter_map(|addition| Some((addition, assessed.risk(addition)?))).collect())
+}
+
+/// Returns the grants of each policy once: those of the file, else those of `all` files.
+fn tables_of(file: &Grants, all: &Grants) -> Vec<Arc<PolicyGrants>> {
+    let names: BTreeSet<&str> = all.policy_names().chain(file.policy_names()).collect();
+    let tables = names.into_iter().map(|policy| {
+        let grants = if file.file_of(policy).is_some() { file } else { all };
+        grants.policy(policy, &[])
+    });
+    tables.collect()
 }
 
 const NO_RIGHT: &str = "is not a right, and may take rights away: read it";

@@ -9,7 +9,7 @@ pub(crate) struct Rights {
     pub(crate) grants: Arc<PolicyGrants>,
     /// Whether the code is a language runtime, which also reads the clock for its own purposes.
     pub(crate) is_runtime: bool,
-    /// The names of wrun's own environment variables.
+    /// The names of wrun's own environment variables, in a survey. Empty in all other runs.
     pub(crate) variables: Arc<[String]>,
 }
 

@@ -7,7 +7,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 /// What decides on one machine how risky entries are: accounts that are as powerful as root, in addition to those that are so
-/// everywhere, and what is on the machine already. The default is no machine, on which nothing is.
+/// everywhere, and what is on the machine already. The default is an empty machine.
 #[derive(Debug, Clone, Default)]
 pub struct MachineView {
     /// Login names of accounts that are as powerful as root.
@@ -62,7 +62,7 @@ pub trait MachineQueries: Send + Sync {
     /// it lies in a folder that is not.
     fn is_private(&self, path: &str) -> bool;
 
-    /// Returns the first symbolic link on the way of a path, or `None` if there is no link.
+    /// Returns the first symbolic link on the way of a path, or `None` without a link.
     fn first_link(&self, path: &str) -> Option<FirstLink>;
 
     /// Tells whether there is a user of this name.

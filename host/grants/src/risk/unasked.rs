@@ -7,7 +7,7 @@
 
 use super::harmless::{asks_without_reading, only_answers};
 use super::reason::{Reason, RiskClass, shown};
-use super::{AtPath, MachineView};
+use super::{AtPath, MachineView, tables_of};
 use crate::commands::{CommandGrant, GrantedLine};
 use crate::denied::Capability;
 use crate::edit::{Addition, new_among};
@@ -17,6 +17,7 @@ use crate::names::OPEN_VARIABLES;
 use crate::pattern::{Asked, Pattern};
 use crate::policy::{Grants, PolicyGrants};
 use crate::rules::{Rule, Verdict};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Folders in which people and applications have their own files, and in which no program looks for names by itself.
@@ -39,13 +40,13 @@ pub fn in_question<'a>(
 ) -> Result<Vec<(&'a Addition, Reason)>, GrantsError> {
     let (_, new) = new_among(text, name, additions)?;
     let before = Grants::parse(text, name)?;
-    let table = |policy: &str| if before.file_of(policy).is_some() { &before } else { all }.policy(policy, &[]);
-    let names = before.policy_names().chain(all.policy_names()).chain(additions.iter().map(|one| one.policy.as_str()));
-    let tables: Vec<Arc<PolicyGrants>> = names.map(table).collect();
+    let tables = tables_of(&before, all);
+    let paths = new_paths(additions);
     let new = additions.iter().zip(new).filter(|(_, is_new)| *is_new).map(|(addition, _)| addition);
     let judged = new.filter_map(|addition| {
-        let own = tables.iter().find(|table| table.policy() == addition.policy)?;
-        let look = Look { own, tables: &tables, additions, machine };
+        let known = tables.iter().find(|table| table.policy() == addition.policy).cloned();
+        let own = known.unwrap_or_else(|| before.policy(&addition.policy, &[]));
+        let look = Look { own: &own, tables: &tables, paths: &paths, machine };
         if let Some(refusal) = look.refusal(addition) {
             return Some((addition, Reason::from(refusal)));
         }
@@ -59,8 +60,8 @@ struct Look<'l> {
     /// The grants of the entry's policy, without the new entries.
     own: &'l PolicyGrants,
     tables: &'l [Arc<PolicyGrants>],
-    /// All new entries, those of other policies too.
-    additions: &'l [Addition],
+    /// The paths that entries name, by policy.
+    paths: &'l BTreeMap<&'l str, NewPaths>,
     machine: &'l MachineView,
 }
 
@@ -113,8 +114,9 @@ impl Look<'_> {
         if let Some(other) = self.tables.iter().find(names) {
             return Some(format!("has a name of policy {} in it", shown(other.policy())));
         }
-        let other = self.additions.iter().find(|other| other.policy != self.own.policy() && meets(other, path))?;
-        Some(format!("is also new for policy {}", shown(&other.policy)))
+        let mut others = self.paths.iter().filter(|(policy, _)| **policy != self.own.policy());
+        let (other, _) = others.find(|(_, paths)| paths.meet(path))?;
+        Some(format!("is also new for policy {}", shown(other)))
     }
 
     fn reason_to_read(&self, path: &str) -> Option<String> {
@@ -149,13 +151,40 @@ impl Look<'_> {
     }
 }
 
-/// Tells whether an entry for paths is about a path, or about one above or below it.
-fn meets(addition: &Addition, path: &str) -> bool {
-    let is_path = |capability: &Capability| capability.is_path() && capability.key() == addition.key;
-    let Some(capability) = Capability::LISTS.into_iter().find(is_path) else { return false };
-    let Some(rule) = rule_of(capability, &addition.value) else { return true };
-    let Some(other) = path_of(&rule) else { return true };
-    other == path || is_below(&other, path) || is_below(path, &other)
+/// The paths that the entries of one policy name.
+#[derive(Default)]
+struct NewPaths {
+    named: BTreeSet<String>,
+    /// True if an entry has a wildcard, and may name any path.
+    has_wildcard: bool,
+}
+
+impl NewPaths {
+    /// Tells whether an entry names a path, or one above or below it.
+    fn meet(&self, path: &str) -> bool {
+        let below = format!("{path}/");
+        let mut above = path.match_indices('/').filter_map(|(at, _)| path.get(..at)).chain([path]);
+        self.has_wildcard
+            || above.any(|path| self.named.contains(path))
+            || self.named.range(below.clone()..).next().is_some_and(|next| next.starts_with(&below))
+    }
+}
+
+/// Returns the paths of all entries, by policy. A policy may have thousands of entries, so each is parsed once.
+fn new_paths(additions: &[Addition]) -> BTreeMap<&str, NewPaths> {
+    let mut all: BTreeMap<&str, NewPaths> = BTreeMap::new();
+    for Addition { policy, key, value } in additions {
+        let is_key = |capability: &Capability| capability.is_path() && capability.key() == key;
+        let Some(capability) = Capability::LISTS.into_iter().find(is_key) else { continue };
+        let paths = all.entry(policy).or_default();
+        match rule_of(capability, value).as_ref().and_then(path_of) {
+            Some(path) => {
+                paths.named.insert(path);
+            }
+            None => paths.has_wildcard = true,
+        }
+    }
+    all
 }
 
 /// Tells whether a path lies below a folder.
@@ -166,11 +195,10 @@ fn is_below(path: &str, folder: &str) -> bool {
 
 /// Tells whether a component of a path begins with the name of a policy, or with a name in its table, or the other way round.
 fn names_part_of(table: &PolicyGrants, path: &str) -> bool {
-    let components = || path.split('/').filter(|component| !component.is_empty());
-    let is_like = |name: &str| {
-        // Not the plain folders themselves.
-        components().skip(1).any(|component| component.starts_with(name) || name.starts_with(component))
-    };
+    // The plain folders themselves name nobody.
+    let own = PLAIN.into_iter().find(|plain| is_below(path, plain)).and_then(|plain| path.strip_prefix(plain));
+    let components = || own.unwrap_or(path).split('/').filter(|component| !component.is_empty());
+    let is_like = |name: &str| components().any(|component| component.starts_with(name) || name.starts_with(component));
     let lists =
         [Capability::Users, Capability::Groups, Capability::Services, Capability::Packages, Capability::CronUsers];
     is_like(table.policy())
@@ -179,7 +207,7 @@ fn names_part_of(table: &PolicyGrants, path: &str) -> bool {
         {
             Pattern::Name(name) => match name.only_name() {
                 Some(name) => is_like(&name),
-                None => components().skip(1).any(|component| rule.pattern.matches(Asked::Text(component))),
+                None => components().any(|component| rule.pattern.matches(Asked::Text(component))),
             },
             _ => false,
         })

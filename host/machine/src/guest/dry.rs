@@ -275,8 +275,8 @@ impl GuestMachine {
         Ok(Applied { path: key, what })
     }
 
-    /// In a survey, makes no change where the policy may not look, and returns it as made: an error, or its absence, would tell
-    /// what is there. Returns `None` for all other changes.
+    /// In a survey, ignores a change where the policy may not look, and returns it as made. An error would tell the policy
+    /// whether the path exists. Returns `None` for all other changes.
     fn apply_unseen(&self, path: &str, change: &MachineChange) -> Result<Option<Applied>, MachineError> {
         if !self.settings.grants.is_survey() {
             return Ok(None);
